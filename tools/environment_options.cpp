@@ -201,8 +201,9 @@ Window ResolveJobs(const Options& options, const ScenarioSource& source) {
   return {static_cast<int>(begin), static_cast<int>(end)};
 }
 
-EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
-  const std::shared_ptr<const ScenarioSource> source = ResolveWorkload(options).source;
+EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed,
+                                     std::shared_ptr<const ScenarioSource> own) {
+  const std::shared_ptr<const ScenarioSource> source = own ? own : ResolveWorkload(options).source;
   std::vector<Scenario> samples;  // of every kind
   std::vector<Features> features;
   for (int kind = 0; kind < source->kinds(); ++kind) {
@@ -225,8 +226,8 @@ EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed) {
   const std::string chosen = ResolveDefaults(options, numbers, {"tau", "episode-jobs", "warmup-jobs"});
   env.mdp = ResolveProcess(options, sample.data().knowledge);
   InOption(options, "encoder", [&] { return CheckEntities(env.mdp, AnyOf(features)); });
-  for (const std::string& own : OwnRewards(*source, seed))
-    CheckActions(options, env.mdp, own, "every reward= of the workload");
+  for (const std::string& reward : OwnRewards(*source, seed))
+    CheckActions(options, env.mdp, reward, "every reward= of the workload");
   InOption(options, "actions", [&] { return LayOutFor(samples, env.mdp); });
   env.seed = seed;
   env.split = Split::kTrain;

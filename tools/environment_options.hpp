@@ -27,8 +27,9 @@ struct EnvironmentChoice {
   std::string chosen;  // what options that were "auto" have become and why, a line, or ""
 };
 // Of the options above and those of AddScenarioOptions; what was `auto` has its value afterwards. Throws
-// Error naming the option.
-EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed);
+// Error naming the option. `own`: workloads in the place of the options', where it is given.
+EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed,
+                                     std::shared_ptr<const ScenarioSource> own = nullptr);
 
 // Error before they are made where `envs` environments with observations of `size` numbers are more than any
 // machine should hold: at most 2^28 numbers in all. `where` names the options that they come from.

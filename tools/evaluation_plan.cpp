@@ -178,14 +178,15 @@ void AddSimulationPlan(Options& options) {
   AddMaxTime(options);
 }
 
-SimulationPlan MakeSimulationPlan(Options& options, const MakeSchedulerOf& make) {
+SimulationPlan MakeSimulationPlan(Options& options, const MakeSchedulerOf& make,
+                                  std::shared_ptr<const ScenarioSource> source) {
   SimulationPlan plan;
   plan.name = options.Text("scheduler");
   plan.scheduler = InOption(options, "scheduler", [&] {
     return make ? make(plan.name) : MakeScheduler(plan.name, AllSchedulers());
   });
   plan.seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
-  plan.source = ResolveWorkload(options).source;
+  plan.source = source ? std::move(source) : ResolveWorkload(options).source;
   if (plan.source->fixed()) {
     if (options.Given("seed")) {
       throw Error(Join(options.Where("seed"), ": expected nothing, because ", plan.source->Describe(),

@@ -41,7 +41,8 @@ struct SimulationPlan {
   Scenario scenario;
   RunOptions run;  // window and max_time_s alone
 };
-// As MakeEvaluationPlan.
-SimulationPlan MakeSimulationPlan(Options& options, const MakeSchedulerOf& make = {});
+// As MakeEvaluationPlan; of `source`, where it is given, in the place of the options' workload.
+SimulationPlan MakeSimulationPlan(Options& options, const MakeSchedulerOf& make = {},
+                                  std::shared_ptr<const ScenarioSource> source = nullptr);
 
 }  // namespace berth

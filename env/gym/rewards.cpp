@@ -164,6 +164,19 @@ double Reward::Terminal(const Simulator& simulator) const {
   return total;
 }
 
+void Reward::Totals(const Simulator& simulator, bool ended, std::span<double> totals) const {
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    const RewardInfo& info = *terms_[i].info;
+    totals[i] = info.terminal && !ended ? 0.0 : info.total(simulator, sums_);
+  }
+}
+
+std::vector<std::string> Reward::Names() const {
+  std::vector<std::string> names;
+  for (const Term& term : terms_) names.emplace_back(term.info->name);
+  return names;
+}
+
 double Reward::PerSecond(const Scenario& scenario, int job) const {
   double sum = 0.0;
   for (const Term& term : terms_) {

@@ -45,6 +45,10 @@ class Reward {
   // Weighted total of the terminal terms at the end of an episode, and whether there are any.
   double Terminal(const Simulator& simulator) const;
   bool PaidAtEnd() const;
+  // Of each term its total now, without its weight, in the order of Names(); of a terminal one that of the
+  // end where `ended`, else 0.
+  void Totals(const Simulator& simulator, bool ended, std::span<double> totals) const;
+  std::vector<std::string> Names() const;
   // Weighted sum over the terms that have a_second, and whether there are any.
   double PerSecond(const Scenario& scenario, int job) const;
   bool CostsTime() const;

@@ -49,6 +49,8 @@ class SchedEnv {
   double MeanJct() const { return done_jobs_ > 0 ? done_jct_ / done_jobs_ : 0.0; }
   double episode_return() const { return return_; }
   const Simulator& simulator() const { return *simulator_; }
+  const Reward& reward() const { return pays_->reward; }             // what the present episode is paid by
+  std::span<const int> visible() const { return point_.visible(); }  // jobs, by the rows of the observation
 
  private:
   ClusterView View() const { return simulator_->View(options_.mdp.knowledge); }

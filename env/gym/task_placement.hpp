@@ -66,6 +66,8 @@ class TaskPlacement {
   double MeanJct() const { return done_jobs_ > 0 ? done_jct_ / done_jobs_ : 0.0; }
   double episode_return() const { return return_; }
   const Simulator& simulator() const { return *simulator_; }
+  const Reward& reward() const { return *reward_; }     // REQUIRES: another one than the mean utilisation
+  static std::span<const int> visible() { return {}; }  // jobs, by the rows of the observation: it has none
 
  private:
   ClusterView View() const { return simulator_->View(Knowledge::kNone); }

@@ -2,7 +2,9 @@
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
+#include "env/gym/batched_envs.hpp"
 #include "env/gym/decision_point.hpp"
+#include "env/gym/sched_env.hpp"
 #include "env/gym/task_placement.hpp"
 #include "tools/environment_options.hpp"
 #include "tools/table.hpp"
@@ -58,12 +60,43 @@ void Bound(std::span<const ChannelInfo> channels, int rows, NamedEnvironment& na
   }
 }
 
-NamedEnvironment HeteroCluster(const Keywords& keywords) {
+// What the extras are of an environment with this layout; `reward` names the metrics' terms.
+void Extend(const EnvironmentExtras& extras, const ObservationLayout& layout, const std::string& reward,
+            NamedEnvironment& named) {
+  if (extras.lay_out) {
+    const TailBounds tail = extras.lay_out(layout);
+    named.tail = static_cast<int>(tail.low.size());
+    named.low.insert(named.low.end(), tail.low.begin(), tail.low.end());
+    named.high.insert(named.high.end(), tail.high.begin(), tail.high.end());
+  }
+  if (!extras.metrics) return;
+  named.metrics = std::make_shared<StepMetrics>();
+  named.metrics->names = Reward(reward).Names();
+  named.metrics->names.insert(named.metrics->names.end(), std::begin(kStepFigures), std::end(kStepFigures));
+}
+
+// N environments that `make(index)` makes, with the extras.
+template <class Make>
+std::unique_ptr<VecEnv> MakeExtended(const EnvironmentExtras& extras, const NamedEnvironment& named,
+                                     Knowledge knowledge, int num_envs, int threads, const Make& make) {
+  using Env = decltype(make(0U));
+  if (named.metrics) {
+    named.metrics->num_envs = num_envs;
+    named.metrics->values.assign(named.metrics->names.size() * U(num_envs), 0.0);
+  }
+  return std::make_unique<BatchedEnvs<ExtendedEnv<Env>>>(num_envs, threads, [&](std::uint32_t i) {
+    return ExtendedEnv<Env>(make(i), named.metrics, i, extras.make_tail ? extras.make_tail() : nullptr,
+                            U(named.tail), knowledge);
+  });
+}
+
+NamedEnvironment HeteroCluster(const Keywords& keywords, const EnvironmentExtras& extras) {
   Options options = HeteroClusterOptions();
   Give(options, keywords);
   NamedEnvironment named;
   named.seed = Seed(options);
-  const EnvironmentChoice choice = ResolveEnvironment(options, named.seed);
+  const EnvironmentChoice choice =
+      ResolveEnvironment(options, named.seed, extras.source ? extras.source(options) : nullptr);
   named.mdp = choice.env.mdp;
   for (const GpuType& type : choice.sample.data().cluster.types) named.gpu_types.push_back(type.name);
   const EncoderInfo encoder = ObservationOf(choice.env.mdp);
@@ -75,22 +108,27 @@ NamedEnvironment HeteroCluster(const Keywords& keywords) {
   Bound(encoder.global, 1, named);
   named.description = Description(options);
   named.signal = choice.env.signal != "reward";
-  named.make = [source = choice.source, env = choice.env, size = layout.size()](std::uint64_t seed,
-                                                                                int num_envs, int threads) {
+  Extend(extras, layout, choice.env.mdp.reward, named);
+  named.make = [source = choice.source, env = choice.env, size = layout.size() + named.tail, extras,
+                extended = named](std::uint64_t seed, int num_envs, int threads) -> std::unique_ptr<VecEnv> {
     CheckObservations(num_envs, size, "visible, num_envs");
     SchedEnvOptions seeded = env;
     seeded.seed = seed;
-    return MakeVecEnv(source, seeded, num_envs, threads);
+    if (!extended.metrics && extended.tail == 0) return MakeVecEnv(source, seeded, num_envs, threads);
+    CheckEpisodes(num_envs, threads, env.episode_jobs, env.mdp.tau_s);
+    return MakeExtended(extras, extended, env.mdp.knowledge, num_envs, threads,
+                        [&](std::uint32_t i) { return SchedEnv(source, seeded, i); });
   };
   return named;
 }
 
-NamedEnvironment TaskPlacementEnvironment(const Keywords& keywords) {
+NamedEnvironment TaskPlacementEnvironment(const Keywords& keywords, const EnvironmentExtras& extras) {
   Options options = TaskPlacementOptionsOf();
   Give(options, keywords);
   NamedEnvironment named;
   named.seed = Seed(options);
-  const std::shared_ptr<const ScenarioSource> source = ResolveWorkload(options).source;
+  const std::shared_ptr<const ScenarioSource> source =
+      extras.source ? extras.source(options) : ResolveWorkload(options).source;
   TaskPlacementOptions env;
   env.reward = options.Text("reward");
   env.tau_s = options.Number("tau", 1e-3, 1e12);
@@ -103,11 +141,16 @@ NamedEnvironment TaskPlacementEnvironment(const Keywords& keywords) {
     Bound({&channel, 1}, 1, named);
   }
   named.description = Description(options);
-  named.make = [source, env, gpus](std::uint64_t seed, int num_envs, int threads) {
-    CheckObservations(num_envs, 1 + std::int64_t{gpus}, "cluster, num_envs");
+  Extend(extras, {.global_channels = 1 + gpus}, env.reward, named);
+  named.make = [source, env, gpus, extras, extended = named](std::uint64_t seed, int num_envs,
+                                                             int threads) -> std::unique_ptr<VecEnv> {
+    CheckObservations(num_envs, 1 + std::int64_t{gpus} + extended.tail, "cluster, num_envs");
     TaskPlacementOptions seeded = env;
     seeded.seed = seed;
-    return MakeTaskPlacement(source, seeded, num_envs, threads);
+    if (!extended.metrics && extended.tail == 0) return MakeTaskPlacement(source, seeded, num_envs, threads);
+    CheckEpisodes(num_envs, threads, env.episode_jobs, env.tau_s);
+    return MakeExtended(extras, extended, Knowledge::kNone, num_envs, threads,
+                        [&](std::uint32_t i) { return TaskPlacement(source, seeded, i); });
   };
   return named;
 }
@@ -134,8 +177,9 @@ const NamedEnvironmentInfo& FindEnvironment(const std::string& name) {
   throw Error(Join("unknown environment '", name, "'", DidYouMean(name, names)));
 }
 
-NamedEnvironment ResolveEnvironment(const std::string& name, const Keywords& keywords) {
-  return FindEnvironment(name).resolve(keywords);
+NamedEnvironment ResolveEnvironment(const std::string& name, const Keywords& keywords,
+                                    const EnvironmentExtras& extras) {
+  return FindEnvironment(name).resolve(keywords, extras);
 }
 
 }  // namespace berth

@@ -11,6 +11,7 @@
 
 #include "env/gym/vec_env.hpp"
 #include "tools/options.hpp"
+#include "tools/python/extended_environment.hpp"
 
 namespace berth {
 
@@ -23,12 +24,15 @@ struct NamedEnvironment {
   std::uint64_t seed;                  // the option `seed`
   std::vector<float> low, high;        // [D] bounds of the observation
   std::function<std::unique_ptr<VecEnv>(std::uint64_t seed, int num_envs, int threads)> make;
+  std::shared_ptr<StepMetrics> metrics;  // of the environments last made; null = not asked for
+  int tail = 0;                          // floats behind the observation, which count as global channels
 };
 
 struct NamedEnvironmentInfo {
   const char* name;  // "HeteroCluster-v0"
   const char* summary;
-  NamedEnvironment (*resolve)(const std::map<std::string, std::string>& keywords);
+  NamedEnvironment (*resolve)(const std::map<std::string, std::string>& keywords,
+                              const EnvironmentExtras& extras);
   Options (*options)();  // the keywords that there are
 };
 std::span<const NamedEnvironmentInfo> NamedEnvironments();
@@ -38,6 +42,7 @@ const NamedEnvironmentInfo& FindEnvironment(const std::string& name);
 
 // Throws Error that names the keyword, or as FindEnvironment.
 NamedEnvironment ResolveEnvironment(const std::string& name,
-                                    const std::map<std::string, std::string>& keywords);
+                                    const std::map<std::string, std::string>& keywords,
+                                    const EnvironmentExtras& extras = {});
 
 }  // namespace berth

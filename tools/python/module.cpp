@@ -13,8 +13,11 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "tools/python/learning.hpp"
+#include "tools/python/python_blocks.hpp"
 #include "tools/python/python_scheduler.hpp"
+#include "tools/python/python_workload.hpp"
 #include "tools/python/runs.hpp"
+#include "tools/python/studies.hpp"
 #include "tools/python/table_scenario.hpp"
 #include "tools/python/vector_environment.hpp"
 #include "tools/python_schedulers.hpp"
@@ -74,7 +77,22 @@ nb::dict Buffers(SharedEnvironment& env, int turn) {
   if (env.named().signal) views["signal"] = View<float>(storage.signal, n, 0, self);
   views["final_observation"] = View<float>(storage.final_observation, n, d, self);
   views["final_mask"] = View<const std::int8_t>(storage.final_mask, n, a, self);
+  if (StepMetrics* const metrics = env.named().metrics.get())
+    views["metrics"] = View<const double>(metrics->values, metrics->names.size(), n, self);
   return views;
+}
+
+// What Python adds to an environment; None = nothing of it.
+EnvironmentExtras ExtrasOf(bool metrics, nb::object blocks, nb::object jobs) {
+  EnvironmentExtras extras;
+  extras.metrics = metrics;
+  if (!blocks.is_none()) AddPythonBlocks(std::move(blocks), extras);
+  if (!jobs.is_none()) {
+    extras.source = [shared = Share(std::move(jobs))](Options& options) {
+      return MakePythonWorkload(*shared, options);
+    };
+  }
+  return extras;
 }
 
 using Actions = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -108,6 +126,12 @@ std::vector<std::string> Names() {
   std::vector<std::string> names;
   for (const NamedEnvironmentInfo& info : NamedEnvironments()) names.emplace_back(info.name);
   return names;
+}
+
+nb::list RewardTerms() {
+  nb::list terms;
+  for (const RewardInfo& info : Rewards()) terms.append(nb::make_tuple(info.name, info.terminal));
+  return terms;
 }
 
 std::string Help(const std::string& name) {
@@ -144,6 +168,8 @@ NB_MODULE(_berth, module) {
   AddSchedulerTypes(module);
   AddRuns(module);
   AddLearning(module);
+  AddStudies(module);
+  module.def("rewards", RewardTerms, "Of each term of a reward: its name, and whether it is paid at an end.");
   module.def("names", Names, "Names of the environments.");
   module.def(
       "help", Help, nb::arg("name"),
@@ -158,10 +184,18 @@ NB_MODULE(_berth, module) {
       module, "VectorEnvironment",
       "N environments stepped together. Every step writes one of two sets of buffers, in "
       "turn. RuntimeError where another thread is within step or reset.")
-      .def(nb::init<const std::string&, const std::map<std::string, std::string>&, int, int,
-                    const std::string&>(),
-           nb::arg("name"), nb::arg("keywords"), nb::arg("num_envs"), nb::arg("threads"), nb::arg("illegal"),
-           "illegal: 'next_legal' or 'error'. ValueError names the argument.")
+      .def(
+          "__init__",
+          [](SharedEnvironment* self, const std::string& name,
+             const std::map<std::string, std::string>& keywords, int num_envs, int threads,
+             const std::string& illegal, bool metrics, nb::object blocks, nb::object jobs) {
+            new (self) SharedEnvironment(name, keywords, num_envs, threads, illegal,
+                                         ExtrasOf(metrics, std::move(blocks), std::move(jobs)));
+          },
+          nb::arg("name"), nb::arg("keywords"), nb::arg("num_envs"), nb::arg("threads"), nb::arg("illegal"),
+          nb::arg("metrics") = false, nb::arg("blocks") = nb::none(), nb::arg("jobs") = nb::none(),
+          "illegal: 'next_legal' or 'error'; metrics: buffers has those of a step; blocks: "
+          "berth.block.Blocks; jobs: berth.jobs.Jobs. ValueError names the argument.")
       .def("reset", Reset, nb::arg("seed").none(),
            "Episode 0 of `seed`, or where it is None the episodes after the present ones.")
       .def("step", Step, nb::arg("actions"),
@@ -199,12 +233,18 @@ NB_MODULE(_berth, module) {
             shape["job_channels"] = layout.job_channels;
             shape["pair_channels"] = layout.pair_channels;
             shape["type_channels"] = layout.type_channels;
-            shape["global_channels"] = layout.global_channels;
+            shape["global_channels"] = layout.global_channels - env.named().tail;
             return shape;
           },
           "Blocks of an observation, in this order: jobs [q, job_channels], pairs [q, g, pair_channels], "
           "types "
           "[g, type_channels], global [global_channels].")
+      .def_prop_ro(
+          "metrics",
+          [](const SharedEnvironment& env) {
+            return env.named().metrics ? env.named().metrics->names : std::vector<std::string>();
+          },
+          "Names of the rows of the buffer `metrics`, float64 [names, N] of the last step.")
       .def_prop_ro(
           "low", [](const SharedEnvironment& env) { return env.named().low; },
           "Least values of an observation [D].")

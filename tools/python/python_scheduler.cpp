@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <limits>
@@ -23,6 +24,7 @@ namespace {
 struct PyView {
   std::shared_ptr<ViewColumns> columns;
   const ClusterView* view;  // null once the call is over
+  std::optional<std::span<const int>> visible;
 
   const ClusterView& Now() const {
     if (view != nullptr) return *view;
@@ -208,7 +210,7 @@ class PythonScheduler final : public Scheduler {
     if (reset_.is_none()) return;
     const Inside inside(calls_.get());
     try {
-      const Handed seen(columns_, view);
+      const HandedView seen(columns_, view);
       (void)reset_(seen.object());
     } catch (const nb::python_error& error) {
       Fail(error, kNoTime);
@@ -223,7 +225,8 @@ class PythonScheduler final : public Scheduler {
     columns_->BeginPoint(view);
     const Inside inside(calls_.get());
     try {
-      const Handed seen(columns_, view), ordered(view, decision);
+      const HandedView seen(columns_, view);
+      const HandedDecision ordered(view, decision);
       const nb::object given = decide_(seen.object(), ordered.object());
       if (given.is_none()) return;
       throw Error(Join("scheduler '", name_,
@@ -235,20 +238,14 @@ class PythonScheduler final : public Scheduler {
   }
 
  private:
-  // What Python was handed is of no use from now on.
-  class Handed {
+  // As HandedView.
+  class HandedDecision {
    public:
-    Handed(std::shared_ptr<ViewColumns> columns, const ClusterView& view)
-        : object_(nb::cast(PyView{std::move(columns), &view})) {}
-    Handed(const ClusterView& view, Decision& decision) : object_(nb::cast(PyDecision{&view, &decision})) {}
-    ~Handed() {
-      if (nb::isinstance<PyView>(object_))
-        *nb::inst_ptr<PyView>(object_) = {nullptr, nullptr};
-      else
-        *nb::inst_ptr<PyDecision>(object_) = {nullptr, nullptr};
-    }
-    Handed(const Handed&) = delete;
-    Handed& operator=(const Handed&) = delete;
+    HandedDecision(const ClusterView& view, Decision& decision)
+        : object_(nb::cast(PyDecision{&view, &decision})) {}
+    ~HandedDecision() { *nb::inst_ptr<PyDecision>(object_) = {nullptr, nullptr}; }
+    HandedDecision(const HandedDecision&) = delete;
+    HandedDecision& operator=(const HandedDecision&) = delete;
     const nb::object& object() const { return object_; }
 
    private:
@@ -286,6 +283,14 @@ void Interrupt(PythonCalls& calls) {
 }
 
 }  // namespace
+
+HandedView::HandedView(std::shared_ptr<ViewColumns> columns, const ClusterView& view,
+                       std::optional<std::span<const int>> visible)
+    : object_(nb::cast(PyView{std::move(columns), &view, visible})) {}
+
+HandedView::~HandedView() {
+  *nb::inst_ptr<PyView>(object_) = {nullptr, nullptr, {}};
+}
 
 SharedObject Share(nb::object object) {
   return SharedObject(new nb::object(std::move(object)), [](nb::object* shared) {
@@ -415,7 +420,9 @@ void AddSchedulerTypes(nb::module_& module) {
     try {
       std::rethrow_exception(thrown);
     } catch (const Error& error) {
-      const nb::object raised = nb::handle(error_type)(error.what());
+      std::string words = error.what();  // one line, whatever was handed in
+      std::replace(words.begin(), words.end(), '\n', ' ');
+      const nb::object raised = nb::handle(error_type)(words);
       if (const SharedObject cause = CauseOf(error))
         PyException_SetCause(raised.ptr(), nb::object(*cause).release().ptr());
       PyErr_SetObject(error_type, raised.ptr());
@@ -442,6 +449,19 @@ void AddSchedulerTypes(nb::module_& module) {
   view.def_prop_ro(
           "rates", [](const PyView& v) { return v.Columns().Rates(v.Now()); },
           "float64 [n, G] steps/s of the job's gang on each type, 0 = cannot run there")
+      .def_prop_ro(
+          "visible",
+          [](const PyView& v) {
+            (void)v.Now();
+            if (!v.visible)
+              throw Error("view.visible: expected a view of an observation, found a scheduler's");
+            auto* const jobs = new std::vector<std::int64_t>(v.visible->begin(), v.visible->end());
+            const nb::capsule owner(
+                jobs, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+            return nb::cast(
+                nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(jobs->data(), {jobs->size()}, owner));
+          },
+          "int64 [.] jobs by the rows of the observation, of views that berth.Block.fill is handed")
       .def_prop_ro(
           "now", [](const PyView& v) { return v.Now().now(); }, "float s since the scenario's origin")
       .def_prop_ro(

@@ -6,12 +6,15 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "env/sim/scheduler.hpp"
 #include "policies/bundle.hpp"
 #include "tools/evaluation.hpp"
+#include "tools/python/view_columns.hpp"
 
 namespace berth {
 
@@ -65,6 +68,21 @@ void RunInterruptibly(PythonCalls& calls, const std::function<void()>& work);
 
 // Throws what ends work whose calls are stopped.
 void CheckNotStopped(const PythonCalls& calls);
+
+// What Python is handed as a view, which is over when this goes out of scope. `visible`: jobs, by the rows of
+// an observation, of views that a block is handed. REQUIRES: the GIL, and what it is made of outlives it.
+class HandedView {
+ public:
+  HandedView(std::shared_ptr<ViewColumns> columns, const ClusterView& view,
+             std::optional<std::span<const int>> visible = {});
+  ~HandedView();
+  HandedView(const HandedView&) = delete;
+  HandedView& operator=(const HandedView&) = delete;
+  const nanobind::object& object() const { return object_; }
+
+ private:
+  nanobind::object object_;
+};
 
 // berth.Error, View and Decision.
 void AddSchedulerTypes(nanobind::module_& module);

@@ -13,6 +13,7 @@
 #include "tools/evaluation_plan.hpp"
 #include "tools/policy_semantics.hpp"
 #include "tools/python/python_scheduler.hpp"
+#include "tools/python/python_workload.hpp"
 #include "tools/report/run_record.hpp"
 #include "tools/scheduler_checks.hpp"
 
@@ -39,9 +40,16 @@ nb::dict RowOf(const std::string& scheduler, Knowledge knowledge, std::int64_t s
   return row;
 }
 
+// A generator of Python's as the workload.
+std::shared_ptr<const ScenarioSource> OwnWorkload(const nb::object& jobs, Options& options) {
+  const nb::gil_scoped_acquire gil;
+  return MakePythonWorkload(jobs, options);
+}
+
 // `factories`: of a scheduler's name in `schedulers` what makes the Python object.
 nb::list EvaluateRows(const std::vector<std::string>& schedulers, nb::dict factories,
-                      const Keywords& keywords) {
+                      const Keywords& keywords, nb::object jobs) {
+  const SharedObject shared = Share(std::move(jobs));
   const auto calls = std::make_shared<PythonCalls>();
   const MakeSchedulerOf make = MakerOf(factories, calls);
   std::vector<std::string> specs;
@@ -63,7 +71,8 @@ nb::list EvaluateRows(const std::vector<std::string>& schedulers, nb::dict facto
     for (const std::string& spec : schedulers) all += (all.empty() ? "" : ";") + spec;
     if (!all.empty()) options.Give("schedulers", all);
     Give(options, keywords);
-    const WorkloadChoice workload = ResolveWorkload(options);
+    const WorkloadChoice workload =
+        shared->is_none() ? ResolveWorkload(options) : WorkloadChoice{OwnWorkload(*shared, options)};
     plan = MakeEvaluationPlan(options, workload, make);
     plan.check = [&] { CheckNotStopped(*calls); };
     (void)CommonSemantics(specs);
@@ -81,7 +90,11 @@ template <class T>
 T Get(nb::handle row, const char* key, T otherwise) {
   const nb::object value = nb::borrow<nb::dict>(row).get(key, nb::none());
   if (value.is_none()) return otherwise;
-  return nb::cast<T>(value);
+  T read;
+  if (!nb::try_cast(value, read))
+    throw Error(Join("summary: expected rows of berth.evaluate, found ", key, " ",
+                     nb::cast<std::string>(nb::repr(value))));
+  return read;
 }
 
 // Rows of EvaluateRows, or what is left of them, as `schedulers` of the JSON of `berth evaluate`.
@@ -239,7 +252,9 @@ nb::dict SeriesOf(const std::vector<Moment>& moments, const Scenario& scenario) 
   return series;
 }
 
-nb::dict Simulate(const std::string& scheduler, nb::dict factories, const Keywords& keywords) {
+nb::dict Simulate(const std::string& scheduler, nb::dict factories, const Keywords& keywords,
+                  nb::object jobs) {
+  const SharedObject shared = Share(std::move(jobs));
   const auto calls = std::make_shared<PythonCalls>();
   const MakeSchedulerOf make = MakerOf(factories, calls);
   SimulationPlan plan;
@@ -250,7 +265,7 @@ nb::dict Simulate(const std::string& scheduler, nb::dict factories, const Keywor
     AddSimulationPlan(options);
     options.Give("scheduler", scheduler);
     Give(options, keywords);
-    plan = MakeSimulationPlan(options, make);
+    plan = MakeSimulationPlan(options, make, shared->is_none() ? nullptr : OwnWorkload(*shared, options));
     plan.run.keep_events = true;
     plan.run.notice = [](const std::string& words) { std::cerr << "simulate: " << words << "\n"; };
     plan.run.progress = [&](const Simulator& simulator) {
@@ -292,10 +307,11 @@ nb::tuple MeanOf(const std::vector<double>& values) {
 
 void AddRuns(nb::module_& module) {
   module.def("evaluate", EvaluateRows, nb::arg("schedulers"), nb::arg("factories"), nb::arg("keywords"),
-             "A dict a scheduler and seed; see berth.evaluate.");
+             nb::arg("jobs") = nb::none(), "A dict a scheduler and seed; see berth.evaluate.");
   module.def("summarize", Summarize, nb::arg("rows"),
              "Rows of evaluate as `schedulers` of the JSON of `berth evaluate`.");
   module.def("simulate", Simulate, nb::arg("scheduler"), nb::arg("factories"), nb::arg("keywords"),
+             nb::arg("jobs") = nb::none(),
              "run, and the columns of jobs, events and series; see berth.simulate.");
   module.def("tables_of", TablesOfFile, nb::arg("path"),
              "A scenario file as the texts of jobs.csv, speeds.csv and cluster.toml.");

@@ -28,8 +28,8 @@ std::size_t NextLegal(std::span<const std::uint8_t> mask, std::size_t from) {
 
 VectorEnvironment::VectorEnvironment(const std::string& name,
                                      const std::map<std::string, std::string>& keywords, int num_envs,
-                                     int threads, const std::string& illegal)
-    : named_(ResolveEnvironment(name, keywords)),
+                                     int threads, const std::string& illegal, const EnvironmentExtras& extras)
+    : named_(ResolveEnvironment(name, keywords, extras)),
       num_envs_(num_envs),
       threads_(threads),
       illegal_(ParseIllegal(illegal)),
@@ -74,7 +74,9 @@ bool VectorEnvironment::Step(std::span<const std::int64_t> actions) {
   }
   turn_ ^= 1;
   StepStorage& out = storage(turn_);
+  begun_ = false;
   env_->Step(played_, out.buffers());
+  begun_ = true;
   return std::memchr(out.terminated.data(), 1, out.terminated.size()) != nullptr ||
          std::memchr(out.truncated.data(), 1, out.truncated.size()) != nullptr;
 }

@@ -26,7 +26,7 @@ class VectorEnvironment {
  public:
   // Throws Error naming the argument.
   VectorEnvironment(const std::string& name, const std::map<std::string, std::string>& keywords, int num_envs,
-                    int threads, const std::string& illegal);
+                    int threads, const std::string& illegal, const EnvironmentExtras& extras = {});
 
   int num_envs() const { return num_envs_; }
   int num_actions() const { return env_->num_actions(); }
@@ -37,7 +37,8 @@ class VectorEnvironment {
   // Begins episode 0 of `seed`; without one goes on with the next episodes, at first with episode 0 of the
   // option `seed`.
   void Reset(std::optional<std::uint64_t> seed);
-  // actions [N]. True when an episode ended. Throws Error, and nothing has happened, for a wrong action.
+  // actions [N]. True when an episode ended. Throws Error, and nothing has happened, for a wrong action; what
+  // else is thrown leaves environments of which some have stepped, so that a Reset has to follow.
   bool Step(std::span<const std::int64_t> actions);
   bool begun() const { return begun_; }
 

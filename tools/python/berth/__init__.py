@@ -15,23 +15,28 @@ import gymnasium
 
 from berth import _berth
 from berth._berth import Error
+from berth._arguments import utf8_of
+from berth._own import HELP
+from berth.block import Block
 from berth.envs import ClusterEnv
+from berth.jobs import Jobs
 from berth.onnx_policy import OnnxPolicy
 from berth.policy import Policy, load_policy
 from berth.results import Simulation, check_scheduler, evaluate, simulate
 from berth.scenario import Scenario
 from berth.scheduler import Scheduler
+from berth.studies import size, sweep
 from berth.training import train, train_help
 from berth.vector import ClusterVectorEnv
 
 __version__ = _berth.__version__
-__all__ = ["ClusterEnv", "ClusterVectorEnv", "Error", "OnnxPolicy", "Policy", "Scenario", "Scheduler", "Simulation", "check_scheduler",
-           "evaluate", "help", "load_policy", "make", "make_vec", "simulate", "train", "train_help"]
+__all__ = ["Block", "ClusterEnv", "ClusterVectorEnv", "Error", "Jobs", "OnnxPolicy", "Policy", "Scenario", "Scheduler", "Simulation",
+           "check_scheduler", "evaluate", "help", "load_policy", "make", "make_vec", "simulate", "size", "sweep", "train", "train_help"]
 
 
 def make(id: str = "HeteroCluster-v0", **keywords: Any) -> gymnasium.Env:
     """One environment, as gymnasium.make("berth/" + id) gives it; its class is berth.ClusterEnv."""
-    _berth.help(id)  # ValueError with the nearest name, where Gymnasium has an exception of its own
+    help(id)  # ValueError with the nearest name, where Gymnasium has an exception of its own
     return gymnasium.make(f"berth/{id}", **keywords)
 
 
@@ -42,7 +47,7 @@ def make_vec(num_envs: int, id: str = "HeteroCluster-v0", **keywords: Any) -> Cl
 
 def help(id: str = "HeteroCluster-v0") -> str:
     """The keywords of an environment, one a line, each with its default."""
-    return _berth.help(id)
+    return _berth.help(utf8_of("id", id)) + HELP
 
 
 for _name in _berth.names():

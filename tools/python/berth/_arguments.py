@@ -1,9 +1,12 @@
 """What comes from Python on its way to C++: everything that is wrong raises TypeError or ValueError naming the argument."""
 
+import itertools
 import numbers
 import os
 
 import numpy as np
+
+_MOST_SEEDS = 1_000_000  # C++ says how many there may be; this ends what has no end
 
 
 def text_of(keyword, value):
@@ -15,12 +18,25 @@ def text_of(keyword, value):
     if isinstance(value, numbers.Real):
         return repr(float(value))
     if isinstance(value, (str, os.PathLike)):
-        return os.fspath(value)
+        return utf8_of(keyword, os.fspath(value))
     raise TypeError(f"{keyword}: expected a string, a number or a bool, found {type(value).__name__}")
 
 
+def utf8_of(name, text):
+    """`text`, where C++ can read it."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name}: expected text, found {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name}: expected text that is UTF-8, found {text!r}") from None
+    if "\0" in text:  # where C ends it
+        raise ValueError(f"{name}: expected text without NUL, found {text!r}")
+    return text
+
+
 def texts_of(keywords):
-    return {keyword: text_of(keyword, value) for keyword, value in keywords.items() if value is not None}
+    return {utf8_of("keyword", keyword): text_of(keyword, value) for keyword, value in keywords.items() if value is not None}
 
 
 def integer_of(name, value, low, high):
@@ -73,9 +89,11 @@ def seeds_of(seeds):
     if isinstance(seeds, numbers.Integral) and not isinstance(seeds, bool):
         seeds = [seeds]
     try:
-        found = [integer_of("seeds", seed, 0, 2**63 - 2) for seed in seeds]
+        found = [integer_of("seeds", seed, 0, 2**63 - 2) for seed in itertools.islice(seeds, _MOST_SEEDS + 1)]
     except TypeError:
         found = []
+    if len(found) > _MOST_SEEDS:
+        raise ValueError(f"seeds: expected at most {_MOST_SEEDS}, found more: {seeds!r}")
     if not found or found != list(range(found[0], found[0] + len(found))):
         raise ValueError(f"seeds: expected a range of step 1, range(1000, 1020) say, found {seeds!r}")
     return f"{found[0]}:{found[-1] + 1}"

@@ -6,8 +6,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from berth import _berth
-from berth._arguments import integer_of, no_render_mode, seed_of, texts_of
+from berth._arguments import integer_of, no_render_mode, seed_of
+from berth._own import Own
 from berth.blocks import blocks_of
 
 
@@ -23,6 +23,14 @@ class ClusterEnv(gymnasium.Env):
     - "time": float, simulated seconds; not at an episode's end;
     - "action": int, what was played: with illegal="next_legal" (the default) an illegal action makes way for the next
       legal one, the first one after the last. illegal="error" raises ValueError instead.
+
+    `reward` may be a function of the step's metrics that returns a number: fn(m), m a dict of floats, keyed as the terms of
+    `berth list rewards` ("jct", "slowdown", ...; `metrics` chooses some). m[NAME] is what the term grew by in the step, and those paid at
+    an end ("ftf", "utilization") are 0 before it: the built-in reward NAME is -m[NAME], to the bit. Besides "elapsed_s"
+    (s, simulated), "arrived_jobs" (in the step), "jobs_in_system" (after it), "terminated", "truncated"; in
+    TaskPlacement-v0 "mean_utilization" (of what is observed).
+
+    `blocks` are berth.Block objects, `workload` may be a function (berth.Jobs).
 
     `reset(seed=s)` begins episode 0 of seed s; `reset()` goes on with the next episode. `seed` as keyword says which
     workloads come before any reset with a seed. The other keywords are those of `berth.help(id)`; a wrong one raises
@@ -40,8 +48,8 @@ class ClusterEnv(gymnasium.Env):
         **keywords: Any,
     ) -> None:
         no_render_mode(render_mode)
-        self._core = _berth.VectorEnvironment(name, texts_of(keywords), 1, 1, str(illegal))
-        self._buffers = self._core.buffers(0), self._core.buffers(1)
+        self._own = Own(name, keywords, 1, 1, illegal)
+        self._core, self._buffers = self._own.core, self._own.buffers
         self._over = False
         self._mask = np.zeros(self._core.num_actions, np.int8)
         self.observation_space = gymnasium.spaces.Box(
@@ -72,6 +80,7 @@ class ClusterEnv(gymnasium.Env):
         action = integer_of("action", action, 0, self._core.num_actions - 1)
         self._over = self._core.step(np.array([action]))
         now = self._buffers[self._core.turn]
+        self._own.pay(now, single=True)
         terminated, truncated = bool(now["terminated"][0]), bool(now["truncated"][0])
         if not self._over:
             observation, self._mask = now["observation"][0].copy(), now["action_mask"][0].copy()
@@ -90,12 +99,12 @@ class ClusterEnv(gymnasium.Env):
 
     def blocks(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """Views of observation [..., D] by block; see berth.blocks.blocks_of."""
-        return blocks_of(observation, self._core.layout)
+        return blocks_of(observation, self._core.layout, self._own.shapes)
 
     @property
     def description(self) -> str:
         """Every keyword as resolved, one "name=value" a line: the command line's --config reads it."""
-        return self._core.description
+        return self._own.description
 
     @property
     def signature(self) -> int:

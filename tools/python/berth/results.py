@@ -8,6 +8,7 @@ from typing import Any
 
 from berth import _berth
 from berth._arguments import seeds_of, texts_of
+from berth.jobs import workload_of
 from berth.scheduler import named
 
 
@@ -18,14 +19,15 @@ def evaluate(schedulers: Any = None, *, workload: Any = None, cluster: Any = Non
         berth.evaluate(["fcfs", "gavel", Mine()], workload="synthetic(rate=1)", cluster="v100=8,k80=8", seeds=range(1000, 1020))
 
     schedulers: specs of the command line, berth.Scheduler objects or classes of it, the first of which ratios are to
-    (None: the command line's usual ones). seeds: a range, or "1000:1020". scenario: a file or berth.Scenario in the
-    place of workload and cluster. Other keywords are `berth evaluate`'s: knowledge, clock, window, threads, max_time,
-    costs. Columns: scheduler, seed, knowledge, and the figures by their keys in `berth evaluate --json`, to the bit
+    (None: the command line's usual ones). workload: a spec, or a function that yields jobs (berth.Jobs). seeds: a range, or
+    "1000:1020". scenario: a file or berth.Scenario in the place of workload and cluster. Other keywords are
+    `berth evaluate`'s: knowledge, clock, window, threads, max_time, costs. Columns: scheduler, seed, knowledge, and the figures by their keys in `berth evaluate --json`, to the bit
     (seconds, where the key ends in _s). berth.Error (a ValueError) says what the command line says; Ctrl-C ends it.
     """
     names, factories = named(schedulers) if schedulers is not None else ([], {})
+    workload, jobs = workload_of(workload)
     given = dict(keywords, workload=workload, cluster=cluster, features=features, scenario=scenario, seeds=seeds_of(seeds))
-    return table_of(_berth.evaluate(names, factories, texts_of(given)))
+    return table_of(_berth.evaluate(names, factories, texts_of(given), jobs))
 
 
 def simulate(scheduler: Any = "fcfs", *, scenario: Any = None, workload: Any = None, cluster: Any = None, features: Any = None,
@@ -37,8 +39,9 @@ def simulate(scheduler: Any = "fcfs", *, scenario: Any = None, workload: Any = N
     names, factories = named(scheduler)
     if len(names) != 1:
         raise ValueError(f"scheduler: expected one, found {len(names)}")
+    workload, jobs = workload_of(workload)
     given = dict(keywords, workload=workload, cluster=cluster, features=features, scenario=scenario, seed=seed)
-    return Simulation(**_berth.simulate(names[0], factories, texts_of(given)))
+    return Simulation(**_berth.simulate(names[0], factories, texts_of(given), jobs))
 
 
 class Simulation:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from berth import _berth
-from berth._arguments import texts_of
+from berth._arguments import texts_of, utf8_of
 
 
 class Scenario:
@@ -53,7 +53,7 @@ class Scenario:
                 throughputs = speeds
             texts = texts_of(dict(keywords, cluster=cluster, columns=columns, throughputs=throughputs))
             try:
-                said = _berth.write_table(jobs, os.fspath(out), texts)
+                said = _berth.write_table(jobs, utf8_of("out", os.fspath(out)), texts)
             except ValueError as error:
                 raise ValueError(_by_row(str(error), folder)) from None
         return cls(out, said["jobs"], [_by_row(note, folder) for note in said["notes"]],
@@ -62,6 +62,8 @@ class Scenario:
     @classmethod
     def from_parquet(cls, path: Any, out: Any, **keywords: Any) -> "Scenario":
         """As from_frame, of a Parquet file: needs pyarrow."""
+        if not os.path.isfile(path := os.fspath(path)):
+            raise FileNotFoundError(f"path: expected a Parquet file, found none: {path!r}")
         try:
             import pyarrow.parquet
         except ImportError:
@@ -72,7 +74,7 @@ class Scenario:
         """The tables that it could have been made from: from_frame(jobs, cluster=FILE, throughputs=speeds), with `cluster` in
         FILE, gives the same scenario. Frames are pandas' where it is installed, else dicts of columns of text. ValueError
         where tables do not hold what is in it."""
-        jobs, speeds, cluster = _berth.tables_of(os.fspath(self.path))
+        jobs, speeds, cluster = _berth.tables_of(utf8_of("path", os.fspath(self.path)))
         return Frames(_frame(jobs), _frame(speeds), cluster)
 
 

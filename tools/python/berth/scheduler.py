@@ -9,6 +9,7 @@ import re
 import sys
 
 from berth import _berth
+from berth._arguments import utf8_of
 from berth._berth import Decision, Error, View
 from berth.policy import Policy
 
@@ -67,15 +68,19 @@ def named(schedulers):
     if isinstance(schedulers, (str, Scheduler, Policy, type)):
         schedulers = [schedulers]
     names, factories = [], {}
+    if not hasattr(schedulers, "__iter__") or isinstance(schedulers, bytes):
+        raise TypeError(f"schedulers: expected specs, berth.Scheduler or classes of it, found {schedulers!r}")
     for scheduler in schedulers:
         if isinstance(scheduler, str):
-            names.extend(spec for spec in [scheduler.strip()] if spec)
+            names.extend(spec for spec in [utf8_of("schedulers", scheduler).strip()] if spec)
             continue
         name, factory = factory_of(scheduler)
         if name in factories or name in names:
             raise Error(f"schedulers: expected names that differ, found {name!r} twice; set the attribute `name`")
         names.append(name)
         factories[name] = factory
+    if not names:
+        raise Error("schedulers: expected specs, found none")
     return names, factories
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from berth import _berth
-from berth._arguments import actions_of, integer_of, no_render_mode, seed_of, texts_of
+from berth._arguments import actions_of, integer_of, no_render_mode, seed_of
+from berth._own import Own
 from berth.blocks import blocks_of
 
 
@@ -27,6 +27,9 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
     has "final_obs" float32 [N, D] with "_final_obs" bool [N], which says whose rows were written, and "final_mask"
     int8 [N, A], of those truncated.
 
+    With a function as `reward`, fn(m), m has float64 [N] by the names that berth.ClusterEnv says ("terminated" and
+    "truncated" bool [N]), views that are read-only and hold until the next step; it returns numbers [N].
+
     `reset(seed=s)` gives environment i its own stream of (s, i); it takes no list of seeds.
     """
 
@@ -44,16 +47,14 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
     ) -> None:
         no_render_mode(render_mode)
         self.num_envs = integer_of("num_envs", num_envs, 1, 2**20)
-        self._core = _berth.VectorEnvironment(
-            name, texts_of(keywords), self.num_envs, integer_of("threads", threads, 1, 4096), str(illegal)
-        )
+        self._own = Own(name, keywords, self.num_envs, integer_of("threads", threads, 1, 4096), illegal)
+        self._core, self._buffers = self._own.core, self._own.buffers
         self.single_observation_space = gymnasium.spaces.Box(
             np.array(self._core.low, np.float32), np.array(self._core.high, np.float32), dtype=np.float32
         )
         self.single_action_space = gymnasium.spaces.Discrete(self._core.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._buffers = self._core.buffers(0), self._core.buffers(1)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -62,6 +63,7 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
         if options:
             raise ValueError(f"options: expected none, found {sorted(options)}")
         self._core.reset(seed_of(seed))
+        self._own.begin()
         now = self._buffers[self._core.turn]
         return now["observation"], {"action_mask": now["action_mask"]}
 
@@ -71,6 +73,7 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
         """actions: integers [N]. Returns observation, reward, terminated, truncated, info."""
         ended = self._core.step(actions_of(actions, self.num_envs, self._core.num_actions))
         now = self._buffers[self._core.turn]
+        self._own.pay(now)
         info = {"action_mask": now["action_mask"], "discount": now["discount"]}
         if "signal" in now:
             info["signal"] = now["signal"]
@@ -86,11 +89,11 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
 
     def blocks(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """Views of observation [..., D] by block; see berth.blocks.blocks_of."""
-        return blocks_of(observation, self._core.layout)
+        return blocks_of(observation, self._core.layout, self._own.shapes)
 
     def take_stats(self) -> dict[str, Any]:
         """Of the episodes that ended since the last call: "episodes", "mean_return" (undiscounted), "mean_jct_s"."""
-        return self._core.take_stats()
+        return self._own.take_stats()
 
     @property
     def replaced(self) -> int:
@@ -100,4 +103,4 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv):
     @property
     def description(self) -> str:
         """Every keyword as resolved, one "name=value" a line: the command line's --config reads it."""
-        return self._core.description
+        return self._own.description

@@ -1,0 +1,118 @@
+"""What of an environment may be Python's: its reward, blocks of its observation, its jobs."""
+
+import numbers
+
+import numpy as np
+
+from berth import _berth
+from berth._arguments import texts_of, utf8_of
+from berth.block import Blocks
+from berth.jobs import workload_of
+
+HELP = """
+Of Python alone:
+  reward=FUNCTION: of the metrics of a step (berth.ClusterEnv and ClusterVectorEnv say which)
+  metrics=NAMES: of which of them, between commas; those paid at an end let episodes run to it [all others]
+  blocks=[berth.Block, ...]: numbers of one's own behind the observation
+  workload=FUNCTION: jobs of one's own (berth.Jobs)
+"""
+
+
+class Own:
+    """An environment's core, made of keywords of which some are Python's; and what of a step is Python's then."""
+
+    def __init__(self, name, keywords, num_envs, threads, illegal):
+        keywords = dict(keywords)
+        self._reward = _reward_of(keywords)
+        blocks = keywords.pop("blocks", None)
+        self._blocks = None if blocks is None else Blocks(blocks)
+        keywords["workload"], jobs = workload_of(keywords.get("workload"))
+        self.core = _berth.VectorEnvironment(utf8_of("id", name), texts_of(keywords), num_envs, threads, str(illegal),
+                                             self._reward is not None, self._blocks, jobs)
+        self.shapes = {} if self._blocks is None else self._blocks.shapes
+        self._notes = [f"# {what}: Python's {which}\n" for what, which in (
+            ("reward", self._reward and getattr(self._reward, "__name__", type(self._reward).__name__)),
+            ("blocks", ", ".join(self.shapes)), ("workload", jobs and jobs.name)) if which]
+        self.buffers = self.core.buffers(0), self.core.buffers(1)
+        self._of_tasks = name.startswith("TaskPlacement")
+        self._returns, self._ended = np.zeros(num_envs), []
+
+    @property
+    def description(self):
+        return "".join([*self._notes, self.core.description])
+
+    def begin(self):
+        """Every environment begins an episode."""
+        self._returns[:] = 0.0
+
+    def pay(self, now, single=False):
+        """Writes the reward of the step that wrote `now`."""
+        if self._reward is None:
+            return
+        metrics = dict(zip(self.core.metrics, now["metrics"]), terminated=now["terminated"], truncated=now["truncated"])
+        if self._of_tasks:
+            metrics["mean_utilization"] = self._utilization(now)
+        if single:
+            metrics = {name: column[0].item() for name, column in metrics.items()}
+        paid = _numbers_of(self._reward(metrics), () if single else self._returns.shape)
+        now["reward"][:] = paid
+        self._returns += paid
+        over = now["terminated"] | now["truncated"]
+        if over.any():
+            self._ended.extend(self._returns[over])
+            self._returns[over] = 0.0
+
+    def take_stats(self):
+        stats = self.core.take_stats()
+        if self._reward is not None:
+            stats["mean_return"] = float(np.mean(self._ended)) if self._ended else float("nan")
+            self._ended.clear()
+        return stats
+
+    def _utilization(self, now):
+        over = now["terminated"] | now["truncated"]
+        seen = np.where(over[:, None], now["final_observation"], now["observation"])
+        gpus = self.core.num_actions
+        return seen[:, 1:1 + gpus].astype(np.float64).sum(axis=1) / gpus
+
+
+def _reward_of(keywords):
+    """The function, where it is one; then `keywords` ask for its metrics."""
+    reward, metrics = keywords.get("reward"), keywords.pop("metrics", None)
+    if not callable(reward):
+        if metrics is not None:
+            raise ValueError(f"metrics: expected a function as reward with it, found {reward!r}")
+        return None
+    if keywords.get("signal") not in (None, "reward"):
+        raise ValueError(f"signal: expected 'reward' with a function as reward, found {keywords['signal']!r}")
+    if metrics is None:
+        metrics = [name for name, at_end in _berth.rewards() if not at_end]
+    elif isinstance(metrics, str):
+        metrics = [name.strip() for name in metrics.split(",")]
+    if isinstance(metrics, (str, bytes)) or not hasattr(metrics, "__iter__"):
+        raise TypeError(f"metrics: expected names, found {metrics!r}")
+    metrics = list(metrics)
+    known = [name for name, _ in _berth.rewards()]
+    for name in metrics:
+        if name not in known or metrics.count(name) > 1:
+            raise ValueError(f"metrics: expected names of {', '.join(known)}, each once, found {name!r}")
+    if not metrics:
+        raise ValueError("metrics: expected a name at least, found none")
+    keywords["reward"] = "+".join(metrics)
+    return reward
+
+
+def _numbers_of(value, shape):
+    if not shape and isinstance(value, numbers.Real):
+        array = np.float64(value)
+    else:
+        array = np.asarray(value)
+        if not shape and array.size == 1:
+            array = array.reshape(())
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"reward: expected numbers of shape {shape}, found {type(value).__name__} of {array.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"reward: expected shape {shape}, found {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"reward: expected finite numbers, found {array[~np.isfinite(array)][0]}")
+    return array

@@ -1,0 +1,95 @@
+"""Workloads written in Python."""
+
+import csv
+import dataclasses
+import difflib
+import io
+import itertools
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from berth._arguments import text_of, utf8_of
+
+_MOST = 1_000_000
+_FIELDS = ("arrival", "duration", "steps", "gpus", "type", "ran_on", "tenant", "weight", "deadline", "limit", "gpus_min", "gpus_max",
+           "allowed", "batch_size", "share", "qos", "demand", "id")
+_ALSO = {"arrival_s": "arrival", "duration_s": "duration", "job_type": "type", "deadline_s": "deadline", "limit_s": "limit"}
+
+
+class Jobs:
+    """A workload of your own, `workload=` of evaluate, simulate, make and make_vec: a function of a seed that yields jobs.
+
+        def bursts(seed):
+            draw = np.random.default_rng(seed)
+            for job in range(500):
+                yield {"arrival_s": 600.0 * (job // 10), "duration_s": draw.exponential(3600.0), "gpus": int(draw.choice([1, 2, 4]))}
+
+        berth.evaluate(["fcfs", "gavel"], workload=bursts, cluster="v100=8,k80=8", seeds=range(20))
+
+    A job is a mapping or a dataclass with the fields of a table of jobs (data/tables/README.md): arrival_s (s), gpus, and
+    duration_s (s) or steps; and where wanted job_type, tenant, weight, deadline_s, limit_s (s), gpus_min, gpus_max, allowed, ... Time 0 is
+    the first arrival. Without `throughputs` every GPU type runs a job alike; with it jobs have a job_type (and durations ran_on, the
+    GPU type that they were measured on): a CSV of speeds, or a table of `berth list throughputs` ("gavel", "modern").
+
+    An evaluation's seed is handed on as it is, and all jobs are taken, 1,000,000 at most. Each episode of an environment has a seed
+    drawn from the environment's, and as many jobs as it needs, of what may go on for ever. The same seed must give the same
+    jobs. What a job lacks is named with its number, from 0.
+    """
+
+    def __init__(self, generator: Callable[[int], Iterable[Any]], throughputs: Any = None) -> None:
+        if not callable(generator):
+            raise TypeError(f"workload: expected a function of a seed that yields jobs, found {type(generator).__name__}")
+        self._generator = generator
+        self.name = getattr(generator, "__name__", type(generator).__name__)
+        self.throughputs = "" if throughputs is None else text_of("throughputs", throughputs)
+
+    def text(self, seed: int, most: int = 0) -> str:
+        """The first `most` jobs (0: all of them) as a CSV."""
+        rows = []
+        for job in itertools.islice(self._generator(seed), most or _MOST + 1):
+            rows.append(_row(job, len(rows)))
+        if not rows:
+            raise ValueError("expected a job at least, found none")
+        if len(rows) > _MOST:
+            raise ValueError(f"expected at most {_MOST} jobs, found more")
+        columns = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
+        out = io.StringIO()
+        lines = csv.writer(out, lineterminator="\n")
+        lines.writerow(columns)
+        lines.writerows([row.get(column, "") for column in columns] for row in rows)
+        return out.getvalue()
+
+
+def workload_of(workload):
+    """(workload, None) of a spec, (None, Jobs) of a generator."""
+    if isinstance(workload, Jobs):
+        return None, workload
+    if callable(workload) and not isinstance(workload, (str, os.PathLike)):
+        return None, Jobs(workload)
+    return workload, None
+
+
+def _row(job, index):
+    if dataclasses.is_dataclass(job) and not isinstance(job, type):
+        job = {field.name: getattr(job, field.name) for field in dataclasses.fields(job)}
+    if not isinstance(job, Mapping):
+        raise TypeError(f"job {index}: expected a mapping or a dataclass, found {type(job).__name__}")
+    row = {}
+    for name, value in job.items():
+        field = _ALSO.get(name, name)
+        if field not in _FIELDS:
+            near = difflib.get_close_matches(str(name), [*_FIELDS, *_ALSO], 1)
+            raise ValueError(f"job {index}: expected fields of a table of jobs, found {name!r}"
+                             + (f" (did you mean {near[0]!r}?)" if near else ""))
+        row[field] = _cell(value)
+    return row
+
+
+def _cell(value):
+    if value is None or value != value:
+        return ""
+    if isinstance(value, str):
+        return utf8_of("field", value).replace("\n", " ")
+    number = value.item() if hasattr(value, "item") else value
+    return repr(number) if isinstance(number, float) else str(number)

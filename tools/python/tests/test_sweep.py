@@ -1,0 +1,269 @@
+"""Grids and sizes: berth.sweep on any executor is `berth sweep`, berth.size is `berth size`."""
+
+import concurrent.futures
+import csv
+import importlib.util
+import io
+import json
+import multiprocessing
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+import unittest.mock
+
+import numpy as np
+
+import berth
+from berth import results, studies
+from travelling import Killer, Shortest
+
+BERTH = os.environ["BERTH"]  # the command line's binary; tools/python/test says where it is
+# Six cells, two schedulers, three seeds.
+AXES = {"rate": [1, 2], "cluster": ["v100=2", "v100=3", "v100=2,k80=2"]}
+GRID = dict(workload="queueing(rate={rate},jobs=60)", clock="event", seeds=range(3), window="10:50")
+WORDS = ["--over", "rate=1,2", "--over", "cluster=v100=2|v100=3|v100=2,k80=2", "--workload", "queueing(rate={rate},jobs=60)", "--clock",
+         "event", "--seeds", "0:3", "--window", "10:50", "--schedulers", "fcfs", "srpt"]
+SPAWN = multiprocessing.get_context("spawn")  # no copies of a process that has threads
+
+
+def processes(workers=2):
+    return concurrent.futures.ProcessPoolExecutor(workers, mp_context=SPAWN)
+
+
+def swept(**more):
+    return berth.sweep(AXES, ["fcfs", "srpt"], **{**GRID, **more})
+
+
+def same(one, other):
+    return one.equals(other) and list(one["signature"]) == list(other["signature"])
+
+
+class Sweep(unittest.TestCase):
+    def test_the_table_is_the_command_lines_to_the_bit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([BERTH, "sweep", *WORDS, "--out", folder], check=True, capture_output=True)
+            lines = list(csv.DictReader(io.StringIO((pathlib.Path(folder) / "table.csv").read_text())))
+            summary = list(csv.DictReader(io.StringIO((pathlib.Path(folder) / "summary.csv").read_text())))
+        table = swept(threads=2)
+        self.assertEqual((len(table), list(table.columns[:5])), (36, ["cell", "rate", "cluster", "scheduler", "seed"]))
+        self.assertEqual(table["rate"].dtype.kind, "i")
+        for line, (_, row) in zip(lines, table.iterrows(), strict=True):
+            for key, text in line.items():
+                if isinstance(row[key], float):
+                    self.assertEqual(np.float64(text or "nan").tobytes(), np.float64(row[key]).tobytes(), key)
+                else:
+                    self.assertEqual(text, str(row[key]), key)
+        ours = table.summary()
+        self.assertEqual([float(line["mean_jct_s"]) for line in summary], list(ours["mean_jct_s"]))
+        self.assertEqual([float(line["jct_ratio"]) for line in summary], list(ours["jct_ratio"]))
+        self.assertEqual(len(table[table["cell"] < 2].summary()), 4)
+        # Of text the same axes, and without pandas the same rows.
+        text = berth.sweep("rate=1,2;cluster=v100=2|v100=3|v100=2,k80=2", "fcfs;srpt", **GRID)
+        self.assertTrue(same(text, table))
+        with unittest.mock.patch.object(studies, "has_pandas", lambda: False):
+            rows = swept()
+        self.assertEqual([row["signature"] for row in rows], list(table["signature"]))
+        self.assertEqual([line["mean_jct_s"] for line in rows.summary()], list(ours["mean_jct_s"]))
+
+    def test_processes_and_threads_give_the_same_cells_and_a_folder_goes_on(self):
+        table, shown = swept(), []
+        with tempfile.TemporaryDirectory() as folder:
+            one, two = (os.path.join(folder, name) for name in ("one", "two"))
+            swept(out=one)
+            with processes() as executor:
+                spread = swept(out=two, executor=executor, progress=lambda done, total: shown.append((done, total)))
+                self.assertEqual(executor.submit(abs, -1).result(), 1)  # it is the caller's, and still there
+            self.assertTrue(same(table, spread))
+            self.assertEqual(shown, [(done, 6) for done in range(1, 7)])
+            cells = [[(pathlib.Path(its) / "cells" / f"{cell}.csv").read_bytes() for cell in range(6)] for its in (one, two)]
+            self.assertEqual(*cells)
+            # What is there is not run again; what is missing is.
+            (pathlib.Path(two) / "cells" / "3.csv").unlink()
+            shown.clear()
+            self.assertTrue(same(swept(out=two, progress=lambda *at: shown.append(at)), table))
+            self.assertEqual(shown, [(1, 1)])
+            with self.assertRaisesRegex(berth.Error, "out: .*holds another sweep: expected seeds=0:3, found seeds=0:2"):
+                swept(out=two, seeds=range(2))
+        with concurrent.futures.ThreadPoolExecutor(3) as executor:
+            self.assertTrue(same(swept(executor=executor), table))
+
+    def test_schedulers_of_python_travel(self):
+        table = berth.sweep(AXES, ["fcfs", Shortest()], **GRID)
+        self.assertEqual(list(table["scheduler"].unique()), ["fcfs", "Shortest"])
+        with processes() as executor:
+            self.assertTrue(same(berth.sweep(AXES, ["fcfs", Shortest()], executor=executor, **GRID), table))
+
+    def test_cells_of_a_worker_that_is_killed_are_done_again(self):
+        larger = dict(workload="queueing(rate={rate},jobs=4000)")  # so that cells are under way then
+        table = swept(**larger)
+        for given in ("an executor", "a function"):
+            made = []
+
+            def kill(done, total):
+                if done == 1:  # the first cell is in: a worker dies with the others under way
+                    os.kill(next(iter(made[0]._processes)), signal.SIGKILL)
+
+            def make():
+                made.append(processes())
+                return made[-1]
+
+            with self.subTest(given):
+                again = swept(executor=make() if given == "an executor" else make, progress=kill, **larger)
+                self.assertTrue(same(again, table))
+                with self.assertRaises(concurrent.futures.BrokenExecutor):  # it did die
+                    made[0].submit(abs, -1)
+                self.assertEqual(len(made), 1 if given == "an executor" else 2)
+
+    def test_a_cell_that_kills_whoever_runs_it_ends_in_an_error(self):
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(berth.Error, "executor: its workers are lost"):
+            berth.sweep({"s": ["1"], "cluster": ["v100=2"]}, ["fcfs", Killer()], workload="queueing(rate=1,jobs={s}0)", clock="event",
+                        seeds=range(1), executor=lambda: processes(1), out=folder)
+
+    def test_bad_input_is_said_as_the_command_line_says_it(self):
+        for over, keywords, error, words in [
+            ({"rtae": [1]}, {}, ValueError, "workload: expected axes of the grid in braces .rtae., found {rate} .did you mean 'rtae'"),
+            ({"rate": [1, "x"], "cluster": ["v100=2"]}, {}, ValueError, r"cell 1 \(rate=x, cluster=v100=2\): .*rate"),
+            ({"rate": []}, {}, ValueError, "rate"),
+            ({"rate": [1, 1]}, {}, ValueError, "rate"),
+            ({"rate": [object()]}, {}, TypeError, "over: rate: expected a string, a number or a bool"),
+            ("rate", {}, ValueError, "over: "),
+            (7, {}, TypeError, "over: expected a mapping"),
+            ({1: [2]}, {}, TypeError, "over: expected names of axes, found 1"),
+            (AXES, {"cluster": "v100=2"}, ValueError, "cluster: expected nothing, since an axis of this name sets it"),
+            (AXES, {"executor": 4}, TypeError, "executor: expected a concurrent.futures.Executor or a function"),
+            (AXES, {"executor": lambda: 4}, TypeError, "executor: expected a function that makes an executor"),
+            (AXES, {"progress": 3}, TypeError, "progress: expected a function"),
+            (AXES, {"sedes": 3}, ValueError, "did you mean 'seeds'"),
+            (AXES, {"workload": lambda seed: []}, TypeError, "workload: expected a spec, found a function"),
+        ]:
+            with self.subTest(words), self.assertRaisesRegex(error, words):
+                berth.sweep(over, "fcfs", **{**GRID, **keywords})
+        with processes(1) as executor, self.assertRaisesRegex(berth.Error, "unknown scheduler 'fcsf'"):
+            berth.sweep(AXES, "fcsf", executor=executor, **GRID)
+
+
+class OtherExecutors(unittest.TestCase):
+    """Of other libraries, with two workers each: skipped where they are not installed."""
+
+    def needs(self, module):
+        if importlib.util.find_spec(module) is None:
+            self.skipTest(f"{module} is not installed")
+
+    def test_dask(self):
+        self.needs("distributed")
+        import distributed
+
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, \
+                distributed.Client(cluster) as client:
+            self.assertTrue(same(swept(executor=client.get_executor()), swept()))
+
+    def test_ray(self):
+        self.needs("ray")
+        import ray
+
+        from berth.executors import RayExecutor
+
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+        try:
+            self.assertTrue(same(swept(executor=RayExecutor()), swept()))
+        finally:
+            ray.shutdown()
+
+    def test_mpi(self):
+        self.needs("mpi4py")
+        if (mpiexec := shutil.which("mpiexec")) is None:
+            self.skipTest("mpiexec is not installed")
+        program = textwrap.dedent("""
+            from mpi4py.futures import MPIPoolExecutor
+            import test_sweep
+
+            if __name__ == "__main__":
+                with MPIPoolExecutor() as executor:
+                    assert executor.num_workers == 2
+                    print("same:", test_sweep.same(test_sweep.swept(executor=executor), test_sweep.swept()))
+        """)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "program.py"
+            path.write_text(program)
+            env = os.environ | {"PYTHONPATH": f"{pathlib.Path(__file__).parent}:{os.environ.get('PYTHONPATH', '')}"}
+            said = subprocess.run([mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(path)], env=env, capture_output=True,
+                                  text=True, timeout=300)
+        self.assertIn("same: True", said.stdout, said.stderr)
+
+    def test_tqdm(self):
+        self.needs("tqdm")
+        import contextlib
+
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            swept(progress=True)
+        self.assertIn("6/6", said.getvalue())
+
+    def test_parquet(self):
+        self.needs("pyarrow")
+        import pandas
+
+        with tempfile.TemporaryDirectory() as folder:
+            table = swept()
+            table.to_parquet(os.path.join(folder, "table.parquet"))
+            self.assertTrue(same(pandas.DataFrame(table), pandas.read_parquet(os.path.join(folder, "table.parquet"))))
+
+
+class Size(unittest.TestCase):
+    def test_it_is_the_command_lines(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "size.json")
+            subprocess.run([BERTH, "size", "--types", "v100=1..8", "--meet", "mean_wait_h<=0.3;p99_wait_h<=4", "--workload",
+                            "queueing(rate=2,jobs=300)", "--clock", "event", "--schedulers", "fcfs", "srpt", "--seeds", "0:3", "--window",
+                            "50:300", "--json", path], check=True, capture_output=True)
+            said = json.loads(pathlib.Path(path).read_text())
+        size = berth.size("v100=1..8", "mean_wait_h<=0.3;p99_wait_h<=4", ["fcfs", "srpt"], workload="queueing(rate=2,jobs=300)",
+                          clock="event", seeds=range(3), window="50:300")
+        self.assertEqual((size.best, size.runner_up, size.mixes, size.monotone, size.seeds),
+                         (said["best"], said["runner_up"], said["mixes"], said["monotone"], 3))
+        rows = [(mix["cluster"], row["scheduler"], row["meets"], *(figure[end] for figure in row["figures"] for end in ("mean", "low", "high")))
+                for mix in said["tried"] for row in mix["schedulers"]]
+        columns = ["cluster", "scheduler", "meets", *(f"{key}{end}" for key in ("mean_wait_s", "p99_wait_s") for end in ("", "_low", "_high"))]
+        self.assertEqual(rows, list(size.tried[columns].itertuples(index=False, name=None)))
+        self.assertIsNotNone(size.best)
+
+    def test_schedulers_of_python_and_what_cannot_run(self):
+        keywords = dict(workload="queueing(rate=2,jobs=200)", clock="event", seeds=range(2), window="20:200")
+        fcfs = berth.size("v100=1..6", "mean_wait_h<=0.5", "fcfs", **keywords)
+        mine = berth.size("v100=1..6", "mean_wait_h<=0.5", Shortest(), **keywords)
+        self.assertEqual(list(mine.tried["scheduler"].unique()), ["Shortest"])
+        self.assertLessEqual(int(mine.best.removeprefix("v100=")), int(fcfs.best.removeprefix("v100=")))
+        none = berth.size("v100=1..2", "mean_wait_h<=0.0001", "fcfs", **keywords)
+        self.assertEqual((none.best, none.runner_up), (None, None))
+        # Gangs of 2 on a single GPU.
+        small = berth.size("v100=1..4", "mean_jct_h<=10000", "fcfs", workload="synthetic(rate=0.1,jobs=20,gangs=1:0.5/2:0.5)", seeds=range(2))
+        if "v100=1" in small.refused:
+            self.assertIn("GPU", small.refused["v100=1"])
+
+        class Fails(berth.Scheduler):
+            def decide(self, view, decision):
+                raise ValueError("not today")
+
+        with self.assertRaisesRegex(berth.Error, "scheduler 'Fails' fails at .*ValueError: not today"):
+            berth.size("v100=1..4", "mean_wait_h<=0.5", Fails, **keywords)
+
+    def test_bad_input_is_said_as_the_command_line_says_it(self):
+        for types, meet, keywords, words in [
+            ("v10=1..4", "jct<=1", {}, "unknown GPU type 'v10' .did you mean 'v100'"),
+            ("v100=1..4", "jt<=1", {}, "meet: .*did you mean"),
+            ("", "jct<=1", {}, "types: expected a value"),
+            ("v100=1..4", "", {}, "meet: expected a value"),
+            ("v100=1..4", "jct<=1", {"cluster": "v100=3"}, "cluster: expected nothing, since types says which clusters"),
+            ("v100=1..4", "jct<=1", {"scenario": "s.h5"}, "scenario: expected a trace with format, or workload"),
+            ("v100=8..9", "deadline_misses<=1%", {"workload": "queueing(jobs=5)"}, "meet: deadline_misses<=1%: expected a figure"),
+            ("v100=1..4", "jct<=1", {"sead": 3}, "did you mean 'seeds'"),
+        ]:
+            with self.subTest(words), self.assertRaisesRegex(berth.Error, words):
+                berth.size(types, meet, "fcfs", **keywords)
+        self.assertTrue(results.has_pandas())

@@ -114,7 +114,8 @@ Scenario ReadScenarioOrSayFormat(const std::string& option, const Options& optio
   try {
     return ReadScenario(file);
   } catch (const Error& error) {
-    const bool log = std::filesystem::is_regular_file(file) && !file.ends_with(".h5");
+    std::error_code ignored;  // a name that is too long, say
+    const bool log = std::filesystem::is_regular_file(file, ignored) && !file.ends_with(".h5");
     throw Error(Join(options.Where(option), ": ", error.what(),
                      log ? Join("; if it is a log: ", options.Where("format"),
                                 " and the name of its format, of 'berth list formats'")

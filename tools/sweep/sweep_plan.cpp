@@ -114,7 +114,9 @@ SweepRecord SweepPlan::Record(const std::string& source) const {
   record.settings.emplace_back("over", grid_.ToString());
   std::map<std::string, std::string> files;
   const auto add = [&](const std::string& path) {
-    if (std::filesystem::is_regular_file(path) && files.count(path) == 0) files[path] = FileHash(path);
+    std::error_code ignored;  // texts that are no names of files may be too long for one
+    if (std::filesystem::is_regular_file(path, ignored) && files.count(path) == 0)
+      files[path] = FileHash(path);
   };
   std::set<std::string> seen;
   const auto look = [&](const std::string& text) {

@@ -31,8 +31,7 @@ void AddSweepOptions(Options& options) {
   options.Value("cells", "",
                 "run only the cells A:B and make no table: parts of a sweep by several processes");
   options.Switch("print-array",
-                 "print a script that runs the cells as a job array of sbatch, or on ranks (torchrun, "
-                 "mpirun, srun), and stop");
+                 "print a script for sbatch or ranks (torchrun) that runs the cells, and stop");
   AddEvaluationPlan(options);
   options.Value("metrics", "",
                 Join("columns of the printed table and figures of the page beside the mean JCT, separated by "

@@ -169,6 +169,7 @@ class OtherExecutors(unittest.TestCase):
 
         from berth.executors import RayExecutor
 
+        os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else it writes a token into the user's home
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         try:
             self.assertTrue(same(swept(executor=RayExecutor()), swept()))

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "env/base/check.hpp"
+#include "tools/home.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -37,7 +38,7 @@ std::string Escape(const std::string& text) {
 }
 
 std::string Part(const char* file) {
-  const std::string path = Join(BERTH_SOURCE_DIR "/tools/report/", file);
+  const std::string path = HomeFile(Join("tools/report/", file));
   std::ifstream in(path);
   std::ostringstream text;
   text << in.rdbuf();

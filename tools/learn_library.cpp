@@ -11,7 +11,9 @@ namespace {
 constexpr SideLibrary kLearners{
     "the learners", "libberth_learn.so", "BERTH_LEARN_LIBRARY",
     "this build is without LibTorch; build the target berth_learn (tools/berth does), or set "
-    "BERTH_LEARN_LIBRARY"};
+    "BERTH_LEARN_LIBRARY",
+    "they need PyTorch: tools/setup installs it in a checkout, and pip install 'berth[train]' beside a "
+    "wheel"};
 
 const LearnApi& Open() {
   std::string path;

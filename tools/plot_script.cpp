@@ -6,9 +6,11 @@
 
 #include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 
 #include "env/base/check.hpp"
+#include "tools/home.hpp"
 
 extern char** environ;
 
@@ -37,18 +39,25 @@ std::string LastLine(const std::string& text) {
 
 std::string WhyItFailed(int status, const std::string& said) {
   const std::string last = LastLine(said);
-  if (last.starts_with("ModuleNotFoundError")) return last + " (tools/setup installs it)";
+  if (last.starts_with("ModuleNotFoundError"))
+    return last + (IsInstalled() ? " (pip install 'berth[report]' brings it)" : " (tools/setup installs it)");
   if (!last.empty()) return last;
   return WIFSIGNALED(status) ? Join("killed by signal ", WTERMSIG(status))
                              : Join("exit code ", WEXITSTATUS(status));
 }
 
+std::string Interpreter() {
+  const char* given = std::getenv("BERTH_PYTHON");
+  if (given != nullptr && *given != '\0') return given;
+  const std::string own = HomeFile(".venv/bin/python");
+  return access(own.c_str(), X_OK) == 0 ? own : "python3";
+}
+
 }  // namespace
 
 std::string RunPlotScript(const std::string& script, const std::vector<std::string>& arguments) {
-  const std::string path = std::string(BERTH_SOURCE_DIR "/tools/") + script;
-  const std::string own = BERTH_SOURCE_DIR "/.venv/bin/python";
-  const std::string python = access(own.c_str(), X_OK) == 0 ? own : "python3";
+  const std::string path = HomeFile("tools/" + script);
+  const std::string python = Interpreter();
   std::vector<std::string> words = {python, path};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::string command;

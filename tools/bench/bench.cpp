@@ -11,6 +11,7 @@
 #include "tools/bench/peers.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/scaling.hpp"
+#include "tools/home.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/results.hpp"
 #include "tools/studies/studies.hpp"
@@ -19,10 +20,6 @@
 
 namespace berth {
 namespace {
-
-constexpr const char* kTraces = BERTH_SOURCE_DIR "/../shared/traces";
-constexpr const char* kReference = BERTH_SOURCE_DIR "/../shared/gavel";
-constexpr const char* kPeersPackages = BERTH_SOURCE_DIR "/tools/bench/peers.txt";
 
 // The folder that was named, or the usual one; it need not be there: rows say what they lack.
 std::string Folder(Options& options, const char* name, const std::string& usual) {
@@ -77,7 +74,7 @@ Json Peers(const Options& options, const bench::BenchSetup& setup) {
   peers.venv = options.Text("peers-venv");
   if (peers.venv.empty())
     peers.venv = std::filesystem::path(setup.binary).parent_path().parent_path() / "peers";
-  peers.packages = kPeersPackages;
+  peers.packages = HomeFile("tools/bench/peers.txt");
   peers.only = options.Text("peers-only");
   peers.repeats = setup.repeats;
   peers.share = options.Number("peers-share", 1e-4, 100.0);
@@ -151,8 +148,8 @@ int Bench(const std::vector<std::string>& arguments) {
   setup.seconds = options.Number("seconds", 1e-3, 1e4);
   setup.repeats = static_cast<int>(options.Integer("repeats", 1, 1000));
   setup.binary = std::filesystem::read_symlink("/proc/self/exe").string();
-  setup.traces = Folder(options, "traces", kTraces);
-  setup.reference = Folder(options, "reference", kReference);
+  setup.traces = Folder(options, "traces", HomeFile("../shared/traces"));
+  setup.reference = Folder(options, "reference", HomeFile("../shared/gavel"));
 
   Json json = {{"config", ConfigJson(options)},
                {"version", Version()},

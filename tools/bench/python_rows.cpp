@@ -7,6 +7,7 @@
 #include "tools/bench/child.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/work.hpp"
+#include "tools/home.hpp"
 
 namespace berth::bench {
 namespace {
@@ -15,7 +16,7 @@ constexpr int kEnvs = 256;
 constexpr double kLimit = 300.0;  // s of wall time, of one repeat
 // What the script of this folder prints: a number first.
 double InPython(const std::string& python, const std::string& script, std::vector<std::string> words) {
-  words.insert(words.begin(), {python, Join(BERTH_SOURCE_DIR "/tools/bench/", script)});
+  words.insert(words.begin(), {python, HomeFile("tools/bench/" + script)});
   const ChildResult result = RunCommand(words, kLimit, /*quiet=*/false,
                                         {{"OMP_NUM_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}});
   if (!result.failure.empty() || result.exit_code != 0) {

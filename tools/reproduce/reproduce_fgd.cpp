@@ -6,6 +6,7 @@
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
 #include "env/base/thread_team.hpp"
+#include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
@@ -124,8 +125,7 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
   const std::string out = options.Text("out");
   if (!out.empty()) MakeFolder(out, options.Where("out"));
   const std::string folder =
-      (options.Text("traces").empty() ? BERTH_SOURCE_DIR "/../shared/traces" : options.Text("traces")) +
-      kFolder;
+      (options.Text("traces").empty() ? HomeFile("../shared/traces") : options.Text("traces")) + kFolder;
   const OpenbNodes nodes = ReadOpenbNodes(folder + "/openb_node_list_gpu_node.csv.gz");
   const auto allocation = fgd::ReadPublishedRuns(folder + "/expected_results/analysis_allo_discrete.csv.gz");
   const auto fragmentation =

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "tools/home.hpp"
 #include "tools/options.hpp"
 #include "tools/output_file.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
@@ -16,7 +17,6 @@
 namespace berth {
 namespace {
 
-constexpr const char* kDefaultReference = BERTH_SOURCE_DIR "/../shared/gavel";
 constexpr const char* kPage = "gavel.md";
 
 struct Experiment {
@@ -54,7 +54,7 @@ std::string Existing(const Options& options, const char* name, const std::string
 
 GavelSettings ResolveSettings(const Options& options) {
   GavelSettings settings;
-  const std::string reference = Existing(options, "reference", kDefaultReference);
+  const std::string reference = Existing(options, "reference", HomeFile("../shared/gavel"));
   settings.traces = Existing(options, "traces", reference + "/sim/traces_public");
   settings.results = Existing(options, "results", reference + "/sim/results_public.csv");
   if (settings.traces.empty() != settings.results.empty()) {

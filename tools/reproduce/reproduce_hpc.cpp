@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/reproduce/hpc.hpp"
@@ -12,8 +13,6 @@
 
 namespace berth {
 namespace {
-
-constexpr const char* kDefaultTraces = BERTH_SOURCE_DIR "/../shared/traces";
 
 int Decimals(const std::string& printed) {
   const std::size_t point = printed.find('.');
@@ -123,7 +122,7 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const bool logs = options.Bool("logs");
-  if (!options.Given("traces")) options.Assign("traces", kDefaultTraces);
+  if (!options.Given("traces")) options.Assign("traces", HomeFile("../shared/traces"));
   const std::string traces = options.Text("traces");
   const std::string lublin = traces + "/rlscheduler-lublin";
   if (!std::filesystem::is_directory(lublin)) {

@@ -7,6 +7,7 @@
 #include "data/tables/job_table.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/like/check.hpp"
 #include "tools/output_file.hpp"
@@ -19,7 +20,6 @@
 namespace berth {
 namespace {
 
-constexpr const char* kDefaultTraces = BERTH_SOURCE_DIR "/../shared/traces";
 constexpr const char* kPage = "like.md";
 constexpr std::uint64_t kSeed = 1000;
 constexpr int kDraws = 30;
@@ -112,7 +112,7 @@ int ReproduceLike(const std::vector<std::string>& arguments) {
   CheckJsonWritable(options);
   const std::string& out = options.Text("out");
   if (!out.empty()) MakeFolder(out, options.Where("out"));
-  const std::string folder = options.Given("traces") ? options.Text("traces") : kDefaultTraces;
+  const std::string folder = options.Given("traces") ? options.Text("traces") : HomeFile("../shared/traces");
   Json json = {{"config", ConfigJson(options)}, {"logs", Json::array()}, {"skipped", Json::array()}};
   std::vector<LikeCheck> checks;
   std::vector<Cells> commands;

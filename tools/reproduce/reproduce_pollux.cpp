@@ -7,6 +7,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/thread_team.hpp"
+#include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
@@ -166,7 +167,7 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
   const std::vector<std::size_t> chosen = ChosenParts(options, "policies", policies, "policy");
   const std::vector<std::string> loads(std::begin(pollux::kLoads), std::end(pollux::kLoads));
   const std::vector<std::size_t> chosen_loads = ChosenParts(options, "loads", loads, "load");
-  const pollux::Folder folder(options.Text("folder").empty() ? BERTH_SOURCE_DIR "/../shared/anchors/pollux"
+  const pollux::Folder folder(options.Text("folder").empty() ? HomeFile("../shared/anchors/pollux")
                                                              : options.Text("folder"));
   const std::string out = options.Text("out"), kept = out.empty() ? "" : out + "/runs";
   if (!out.empty()) MakeFolder(kept, options.Where("out"));

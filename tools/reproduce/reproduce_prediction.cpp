@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/reproduce/page.hpp"
@@ -16,7 +17,6 @@
 namespace berth {
 namespace {
 
-constexpr const char* kDefaultTraces = BERTH_SOURCE_DIR "/../shared/traces";
 constexpr const char* kPage = "prediction.md";
 constexpr double kTrain = 0.6;  // of the time
 
@@ -165,7 +165,7 @@ int ReproducePrediction(const std::vector<std::string>& arguments) {
   CheckJsonWritable(options);
   const std::string& out = options.Text("out");
   if (!out.empty()) MakeFolder(out, options.Where("out"));
-  const std::string folder = options.Given("traces") ? options.Text("traces") : kDefaultTraces;
+  const std::string folder = options.Given("traces") ? options.Text("traces") : HomeFile("../shared/traces");
   std::vector<std::string> skipped;
   const std::vector<PredictionLog> logs = PredictionLogs(folder, kTrain, skipped);
   if (logs.empty()) {

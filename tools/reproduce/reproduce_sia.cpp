@@ -9,6 +9,7 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
+#include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
@@ -243,8 +244,7 @@ int ReproduceSia(const std::vector<std::string>& arguments) {
   const std::string out = options.Text("out");
   if (!out.empty()) MakeFolder(out, options.Where("out"));
   const auto or_beside = [&](const char* option, const char* beside) {
-    return options.Text(option).empty() ? Join(BERTH_SOURCE_DIR, "/../shared/anchors/", beside)
-                                        : options.Text(option);
+    return options.Text(option).empty() ? HomeFile(Join("../shared/anchors/", beside)) : options.Text(option);
   };
   const sia::Folder folder(or_beside("folder", "sia"), or_beside("curves", "pollux/profiles"));
   Json json_programs = Json::array(), json_runs = Json::array();

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "tools/home.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/options.hpp"
@@ -24,8 +25,6 @@
 namespace berth {
 namespace {
 
-constexpr const char* kDefaultPolicies = BERTH_SOURCE_DIR "/data/policies";
-constexpr const char* kDefaultTraces = BERTH_SOURCE_DIR "/../shared/traces";
 constexpr const char* kPage = "learned.md";
 constexpr std::size_t kQuickWorkloads = 3;
 
@@ -68,7 +67,7 @@ void AddOptions(Options& options) {
                 "(trained)");
 }
 
-std::string FolderOr(const Options& options, const char* name, const char* otherwise) {
+std::string FolderOr(const Options& options, const char* name, const std::string& otherwise) {
   const std::string& given = options.Text(name);
   if (given.empty()) return std::filesystem::is_directory(otherwise) ? otherwise : "";
   if (!std::filesystem::is_directory(given))
@@ -96,7 +95,7 @@ GradientChoice Gradient(const Options& options) {
 LearnedSettings ResolveSettings(const Options& options, const std::string& policies) {
   const auto [begin, end] = options.Range("training-seeds");
   return {PolicyShelf(policies, static_cast<int>(begin), static_cast<int>(end)),
-          FolderOr(options, "traces", kDefaultTraces),
+          FolderOr(options, "traces", HomeFile("../shared/traces")),
           Workloads(options),
           static_cast<int>(options.Integer("drawn", 4000, 1000000)),
           options.Bool("quick"),
@@ -128,7 +127,7 @@ TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>&
   }
   const auto [begin, end] = options.Range("training-seeds");
   plan.begin = static_cast<int>(begin), plan.end = static_cast<int>(end);
-  plan.traces = FolderOr(options, "traces", kDefaultTraces);
+  plan.traces = FolderOr(options, "traces", HomeFile("../shared/traces"));
   plan.out = options.Required("out");
   plan.policies = plan.out + "/policies";
   plan.threads = Threads(options);
@@ -244,7 +243,7 @@ int ReproduceLearned(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const std::vector<Experiment> experiments = ChosenExperiments(options, kExperiments);
-  std::string policies = FolderOr(options, "policies", kDefaultPolicies);
+  std::string policies = FolderOr(options, "policies", HomeFile("data/policies"));
   const bool dry = options.Bool("dry-run"), only_estimate = options.Bool("estimate");
   if (options.Bool("train")) {
     const TrainingPlan training = PlanTraining(options, experiments);

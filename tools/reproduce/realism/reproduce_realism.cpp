@@ -5,6 +5,7 @@
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
+#include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
@@ -116,7 +117,7 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
   realism.seeds = static_cast<int>(options.Integer("seeds", 2, 1000));
   realism.traces = options.Text("traces");
   if (realism.traces.empty()) {
-    const std::string shared = BERTH_SOURCE_DIR "/../shared/traces";
+    const std::string shared = HomeFile("../shared/traces");
     if (std::filesystem::exists(shared)) realism.traces = shared;
   }
   CheckJsonWritable(options);

@@ -5,6 +5,7 @@
 
 #include "env/base/index.hpp"
 #include "env/sim/statistics.hpp"
+#include "tools/home.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
@@ -22,7 +23,6 @@ namespace {
 
 using Cells = ReproductionPage::Cells;
 
-constexpr const char* kPolicies = BERTH_SOURCE_DIR "/data/policies";
 constexpr const char* kPage = "shift.md";
 constexpr std::uint64_t kBootstrapSeed = 8;
 constexpr int kQuickWorkloads = 5, kQuickPolicies = 2;
@@ -57,7 +57,8 @@ std::vector<ShiftTable> Tables(int training_seeds) {
     ShiftTable table{Join("`", part.policy, "`, ", part.title), part.knowledge, part.rules, {}};
     table.columns.push_back({Join("`", part.rules[0], "`"), part.rules[0]});
     for (const bool guard : {false, true}) {
-      for (const TrainedPolicy& policy : PolicyShelf(kPolicies, 1, training_seeds + 1).Find(part.policy))
+      for (const TrainedPolicy& policy :
+           PolicyShelf(HomeFile("data/policies"), 1, training_seeds + 1).Find(part.policy))
         table.columns.push_back({Join(guard ? "guard, " : "", "seed ", policy.seed),
                                  guard ? Guarded(SpecOf(policy), part.rules[0]) : SpecOf(policy)});
     }
@@ -70,7 +71,7 @@ std::vector<ShiftTable> Tables(int training_seeds) {
       known.rules,
       {}};
   for (const char* name : kOthers) {
-    for (const TrainedPolicy& policy : PolicyShelf(kPolicies, 1, 2).Find(name)) {
+    for (const TrainedPolicy& policy : PolicyShelf(HomeFile("data/policies"), 1, 2).Find(name)) {
       others.columns.push_back({Join("`", name, "`"), SpecOf(policy)});
       others.columns.push_back({"guard", Guarded(SpecOf(policy), known.rules[0])});
     }

@@ -7,9 +7,11 @@
 namespace berth {
 namespace {
 
-constexpr SideLibrary kPython{"Python", "libberth_python.so", "BERTH_PYTHON_LIBRARY",
-                              "tools/setup --python, then configure and build again (cmake --preset release, "
-                              "the target berth_embedded_python)"};
+constexpr SideLibrary kPython{
+    "Python", "libberth_python.so", "BERTH_PYTHON_LIBRARY",
+    "tools/setup --python, then configure and build again (cmake --preset release, "
+    "the target berth_embedded_python); a wheel is without it: berth.evaluate in Python "
+    "takes the class itself"};
 
 std::atomic<const PythonApi*> given{nullptr};
 

@@ -81,6 +81,13 @@ class Home(unittest.TestCase):
         write(self.script, "import a_package_that_nobody_has\n")
         self.assertIn("pip install 'berth[report]'", self.evaluate().stderr)
 
+    def test_learners_that_cannot_be_loaded_say_how_pytorch_comes(self):
+        write(self.folder / "learners.so", "no library\n")
+        done = run(BERTH, "train", "--out", self.folder / "run", BERTH_LEARN_LIBRARY=str(self.folder / "learners.so"))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("pip install 'berth[train]'", done.stderr)
+
 
 class Wheel(unittest.TestCase):
     @classmethod

@@ -31,7 +31,7 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP
 C
 trap '"$cluster" stop slurm' EXIT
 # The first free row of ports; another test, or a site's own Slurm, may have some.
-for port in $(seq 41000 20 44000); do
+for port in $(seq 21000 20 24000); do
   busy=
   for p in $(seq $port $((port + 9))); do (: <>/dev/tcp/127.0.0.1/$p) 2>/dev/null && busy=1; done
   [ -n "$busy" ] || break
@@ -77,7 +77,7 @@ C
 sed "s|/var/lib/berth|$PWD/berth|; s|DEAD_S = 30|DEAD_S = 8|" "$tools/job_submit.lua" >slurm/job_submit.lua
 controller= watchdog=
 trap 'kill $controller $watchdog 2>/dev/null || true; "$tools/cluster" stop slurm' EXIT
-for port in $(seq 44000 20 46000); do
+for port in $(seq 24000 20 26000); do
   busy=
   for p in $(seq $port $((port + 9))); do (: <>/dev/tcp/127.0.0.1/$p) 2>/dev/null && busy=1; done
   [ -n "$busy" ] || break

@@ -96,6 +96,10 @@ void FixDefaultJobs(Options& options) {
   if (!options.Given("window")) options.Give(options.Where("window"), kDefaultWindow);
 }
 
+int Threads(const Options& options) {
+  return static_cast<int>(options.Integer("threads", 1, 4096));
+}
+
 EvaluationPlan MakeEvaluationPlan(Options& options, const WorkloadChoice& workload,
                                   const MakeSchedulerOf& make) {
   EvaluationPlan plan;
@@ -138,7 +142,7 @@ EvaluationPlan MakeEvaluationPlan(Options& options, const WorkloadChoice& worklo
   if (workload.is_default && !options.Given("window")) options.Assign("window", kDefaultWindow);
   plan.window = ResolveWindow(options, fewest);
   plan.max_time_s = MaxTime(options);
-  plan.threads = static_cast<int>(options.Integer("threads", 1, 4096));
+  plan.threads = Threads(options);
   return plan;
 }
 

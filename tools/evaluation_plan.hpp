@@ -12,6 +12,7 @@ namespace berth {
 
 // --schedulers, those of AddScenarioOptions, --seeds, --window, --max-time, --threads.
 void AddEvaluationPlan(Options& options);
+int Threads(const Options& options);  // --threads
 // Words as Options::Parse takes them: where one of `names` has several words behind it, or is given again,
 // they become one text between ';'. So `--schedulers fcfs srpt` is `--schedulers 'fcfs;srpt'`.
 std::vector<std::string> JoinLists(const std::vector<std::string>& arguments,

@@ -35,10 +35,9 @@ const void* OpenSideLibrary(const SideLibrary& library, const char* symbol, std:
         Join("expected ", library.holds, " in ", path.string(), ", found no such file: ", library.absent));
   }
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* hint = library.broken != nullptr ? library.broken : "";
-    throw Error(Join("cannot load ", library.holds, ": ", dlerror(), *hint != '\0' ? "; " : "", hint));
-  }
+  if (handle == nullptr)
+    throw Error(Join("cannot load ", library.holds, ": ", dlerror(), *library.broken != '\0' ? "; " : "",
+                     library.broken));
   void* address = dlsym(handle, symbol);
   if (address == nullptr) throw Error(Join(path.string(), ": expected the symbol ", symbol, ", found none"));
   found = path.string();

@@ -6,11 +6,11 @@
 namespace berth {
 
 struct SideLibrary {
-  const char* holds;             // in messages: "the learners"
-  const char* file;              // libberth_learn.so
-  const char* variable;          // of the environment, which may name another file; null = none may
-  const char* absent;            // what a user does where there is no such file
-  const char* broken = nullptr;  // and where it cannot be loaded; null = nothing can be said
+  const char* holds;        // in messages: "the learners"
+  const char* file;         // libberth_learn.so
+  const char* variable;     // of the environment, which may name another file; null = none may
+  const char* absent;       // what a user does where there is no such file
+  const char* broken = "";  // and where it cannot be loaded, behind "; "; "" = nothing can be said
 };
 
 // From now on they are looked for in this folder, no longer beside the running program, which in a Python

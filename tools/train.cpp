@@ -129,7 +129,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
     return kExitInterrupted;
   }
   if (!training.writes()) return outcome.interrupted ? kExitInterrupted : 0;
-  WriteJson(options, training.ToJson(outcome, options));
+  const Json json = training.ToJson(outcome, options);
+  WriteJson(options, json);
   if (!outcome.interrupted && outcome.steps == outcome.steps_before) {
     std::cout << "nothing was left to do: " << Thousands(static_cast<double>(outcome.steps))
               << " steps were trained before; more --steps go on"
@@ -139,7 +140,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
             << " on " << outcome.device << ": " << Returned(outcome, choice.env) << "\n";
-  for (const std::string& word : training.Findings(outcome)) std::cout << "it " << word << "\n";
+  for (const Json& finding : json["findings"]) std::cout << "it " << finding.get<std::string>() << "\n";
   if (outcome.interrupted) {
     std::cout << (outcome.checkpoint.empty() ? "nothing was saved yet" : "saved " + outcome.checkpoint)
               << "; continue with: " << CommandName() << " train --resume --out " << out << "\n";

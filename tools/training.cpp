@@ -244,11 +244,6 @@ std::vector<std::string> Training::Notes(const TrainProgress& now) {
   return notes;
 }
 
-std::vector<std::string> Training::Findings(const TrainOutcome& outcome) {
-  if (!outcome.interrupted) words_.Finish();
-  return words_.Say(Validations());
-}
-
 std::vector<Validation::Row> Training::Validations() const {
   return validation_ ? validation_->validation().rows() : std::vector<Validation::Row>();
 }
@@ -275,7 +270,8 @@ Json Training::ToJson(const TrainOutcome& outcome, const Options& options) {
           {"policy", found.policy()}, {"steps", found.best()->steps}, {"value", found.best()->greedy}};
   }
   json["config"] = ConfigJson(options);
-  json["findings"] = Findings(outcome);
+  if (!outcome.interrupted) words_.Finish();
+  json["findings"] = words_.Say(Validations());
   return json;
 }
 

@@ -43,9 +43,8 @@ class Training {
   // What is to be said of now, a line each: which member learns, the last validation, findings. Takes each
   // progress once.
   std::vector<std::string> Notes(const TrainProgress& now);
-  // At the end: what stood out, a line each (tools/training_words.hpp).
-  std::vector<std::string> Findings(const TrainOutcome& outcome);
-  // What `berth train --json` writes (tools/FORMATS.md).
+  // At the end: what `berth train --json` writes (tools/FORMATS.md), with what stood out as `findings`, a
+  // line each (tools/training_words.hpp).
   Json ToJson(const TrainOutcome& outcome, const Options& options);
 
   const LearnApi& learners() const { return *learners_; }  // REQUIRES: Open

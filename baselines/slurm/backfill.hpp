@@ -37,6 +37,7 @@ class SlurmBackfill {
            const std::vector<int>& free);
   // When the job would start on nodes `may`, -1 = never; `takes_` is where.
   double WillRun(const ClusterView& view, SlurmNodeTable& nodes, int job, const std::vector<int>& free);
+  // The same of all these nodes at once, whatever their types.
   double WillRunOn(const ClusterView& view, SlurmNodeTable& nodes, int job, const std::vector<int>& free);
 
   const SlurmSettings& settings_;

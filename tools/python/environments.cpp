@@ -7,12 +7,11 @@
 #include "env/gym/sched_env.hpp"
 #include "env/gym/task_placement.hpp"
 #include "tools/environment_options.hpp"
+#include "tools/python/keywords.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
 namespace {
-
-using Keywords = std::map<std::string, std::string>;
 
 Options HeteroClusterOptions() {
   Options options("HeteroCluster-v0", "", "", OptionNames::kKeywords);
@@ -39,10 +38,6 @@ Options TaskPlacementOptionsOf() {
 
 std::uint64_t Seed(const Options& options) {
   return static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
-}
-
-void Give(Options& options, const Keywords& keywords) {
-  for (const auto& [keyword, value] : keywords) options.Give(keyword, value);
 }
 
 std::string Description(const Options& options) {

@@ -6,6 +6,7 @@
 #include "policies/architecture.hpp"
 #include "policies/policy_scheduler.hpp"
 #include "tools/explanation.hpp"
+#include "tools/python/keywords.hpp"
 #include "tools/python/learning.hpp"
 #include "tools/python/python_scheduler.hpp"
 #include "tools/results.hpp"
@@ -15,8 +16,6 @@ namespace nb = nanobind;
 
 namespace berth {
 namespace {
-
-using Keywords = std::map<std::string, std::string>;
 
 HeldPolicy Load(const std::string& file) {
   const nb::gil_scoped_release release;
@@ -108,7 +107,7 @@ std::string ExplainAt(const HeldPolicy& policy, const Keywords& keywords) {
     AddMomentOptions(options);
     AddScenarioOptions(options);
     options.Value("seed", "1000", "of the generated workload, where no scenario is given");
-    for (const auto& [keyword, value] : keywords) options.Give(keyword, value);
+    Give(options, keywords);
     CheckExplained(*policy.bundle, "policy", policy.file);
     const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, INT64_MAX));
     const Scenario scenario = EvaluationScenario(*ResolveWorkload(options).source, seed);

@@ -12,6 +12,7 @@
 #include "env/base/index.hpp"
 #include "tools/evaluation_plan.hpp"
 #include "tools/policy_semantics.hpp"
+#include "tools/python/keywords.hpp"
 #include "tools/python/python_scheduler.hpp"
 #include "tools/python/python_workload.hpp"
 #include "tools/report/run_record.hpp"
@@ -21,12 +22,6 @@ namespace nb = nanobind;
 
 namespace berth {
 namespace {
-
-using Keywords = std::map<std::string, std::string>;
-
-void Give(Options& options, const Keywords& keywords) {
-  for (const auto& [keyword, value] : keywords) options.Give(keyword, value);
-}
 
 // One run as a dict: keys and figures as in the JSON of `berth evaluate` (tools/FORMATS.md).
 nb::dict RowOf(const std::string& scheduler, Knowledge knowledge, std::int64_t seed, const RunResult& run) {
@@ -67,10 +62,7 @@ nb::list EvaluateRows(const std::vector<std::string>& schedulers, nb::dict facto
   RunInterruptibly(*calls, [&] {
     Options options("evaluate", "", "", OptionNames::kKeywords);
     AddEvaluationPlan(options);
-    std::string all;
-    for (const std::string& spec : schedulers) all += (all.empty() ? "" : ";") + spec;
-    if (!all.empty()) options.Give("schedulers", all);
-    Give(options, keywords);
+    Give(options, schedulers, keywords);
     const WorkloadChoice workload =
         shared->is_none() ? ResolveWorkload(options) : WorkloadChoice{OwnWorkload(*shared, options)};
     plan = MakeEvaluationPlan(options, workload, make);

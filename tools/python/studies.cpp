@@ -13,6 +13,7 @@
 #include "tools/evaluation_plan.hpp"
 #include "tools/file_hash.hpp"
 #include "tools/output_file.hpp"
+#include "tools/python/keywords.hpp"
 #include "tools/python/python_scheduler.hpp"
 #include "tools/size/size.hpp"
 #include "tools/sweep/sweep.hpp"
@@ -22,31 +23,17 @@ namespace nb = nanobind;
 namespace berth {
 namespace {
 
-using Keywords = std::map<std::string, std::string>;
 using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-// What a sweep is, as it travels to the processes that run its cells.
-struct Asked {
-  const Axes& axes;
-  const std::vector<std::string>& schedulers;
-  const Keywords& keywords;
-};
-
-void Give(Options& options, const std::vector<std::string>& schedulers, const Keywords& keywords) {
-  std::string all;
-  for (const std::string& spec : schedulers) all += (all.empty() ? "" : ";") + spec;
-  if (!all.empty()) options.Give("schedulers", all);
-  for (const auto& [keyword, value] : keywords) options.Give(keyword, value);
-}
-
-SweepRequest RequestOf(const Asked& asked, MakeSchedulerOf make) {
+SweepRequest RequestOf(const Axes& asked, const std::vector<std::string>& schedulers, nb::dict factories,
+                       const Keywords& keywords, const std::shared_ptr<PythonCalls>& calls) {
   Options options("sweep", "", "", OptionNames::kKeywords);
   AddEvaluationPlan(options);
-  Give(options, asked.schedulers, asked.keywords);
+  Give(options, schedulers, keywords);
   std::vector<Axis> axes;
-  for (const auto& [name, values] : asked.axes) axes.push_back({name, values});
+  for (const auto& [name, values] : asked) axes.push_back({name, values});
   SweepRequest request{std::move(axes), std::move(options), "", "out"};
-  request.make = std::move(make);
+  if (factories.size() > 0) request.make = MakerOf(factories, calls);
   return request;
 }
 
@@ -90,8 +77,7 @@ nb::list Sweep(const Axes& axes, const std::vector<std::string>& schedulers, nb:
                const Keywords& keywords, const std::string& folder, const std::string& library,
                nb::object run, nb::object ended) {
   const auto calls = std::make_shared<PythonCalls>();
-  SweepRequest request =
-      RequestOf({axes, schedulers, keywords}, factories.size() == 0 ? nullptr : MakerOf(factories, calls));
+  SweepRequest request = RequestOf(axes, schedulers, factories, keywords, calls);
   request.folder = folder;
   request.source = Join("Python package ", BERTH_VERSION, "+", FileHash(library));
   request.stop = &calls->stopped;
@@ -123,12 +109,11 @@ nb::list Sweep(const Axes& axes, const std::vector<std::string>& schedulers, nb:
 std::string SweepCell(const Axes& axes, const std::vector<std::string>& schedulers, nb::dict factories,
                       const Keywords& keywords, std::int64_t cell) {
   const auto calls = std::make_shared<PythonCalls>();
-  const SweepRequest request =
-      RequestOf({axes, schedulers, keywords}, factories.size() == 0 ? nullptr : MakerOf(factories, calls));
+  const SweepRequest request = RequestOf(axes, schedulers, factories, keywords, calls);
   std::string text;
   RunInterruptibly(*calls, [&] {
     const SweepPlan plan(request.axes, request.settings, SweepColumns(), request.make);
-    text = RunCell(plan, cell, static_cast<int>(request.settings.Integer("threads", 1, 4096)));
+    text = RunCell(plan, cell, Threads(request.settings));
   });
   return text;
 }

@@ -1,6 +1,7 @@
 #include "tools/python/table_scenario.hpp"
 
 #include "data/tables/job_table.hpp"
+#include "tools/python/keywords.hpp"
 #include "tools/scenario_options.hpp"
 
 namespace berth {
@@ -13,7 +14,7 @@ WrittenScenario WriteTableScenario(const std::string& csv, const std::string& ou
   options.Value("skip-bad", "0", "rows that may be left out");
   options.Switch("estimate-missing", "estimate speeds that are missing");
   AddSettingOptions(options, "", "event");
-  for (const auto& [keyword, value] : keywords) options.Give(keyword, value);
+  Give(options, keywords);
   const JobTableRequest request{options.Text("columns"), options.Text("throughputs"),
                                 static_cast<int>(options.Integer("skip-bad", 0, 1'000'000'000)),
                                 options.Bool("estimate-missing")};

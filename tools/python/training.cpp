@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tools/learn_library.hpp"
+#include "tools/python/keywords.hpp"
 #include "tools/python/learning.hpp"
 #include "tools/python/python_scheduler.hpp"
 #include "tools/side_library.hpp"
@@ -17,8 +18,6 @@ namespace nb = nanobind;
 
 namespace berth {
 namespace {
-
-using Keywords = std::map<std::string, std::string>;
 
 // The folder of one training, which no other one of this process may write to meanwhile.
 class RunFolder {
@@ -113,7 +112,7 @@ std::string Train(const Keywords& keywords, nb::object callback) {
   RunInterruptibly(*calls, [&] {
     Options options("train", "", "", OptionNames::kKeywords);
     AddTrainingOptions(options, /*flags=*/false);
-    for (const auto& [keyword, value] : keywords) options.Give(keyword, value);
+    Give(options, keywords);
     const RunFolder folder(options.Required("out"));
     Training training(options, "Python package " BERTH_VERSION);
     CheckOneProcess(training.request.world);

@@ -17,10 +17,6 @@ void AddThreads(Options& options, const char* what) {
                 Join("runs at once; ", what, " not depend on it"));
 }
 
-int Threads(const Options& options) {
-  return static_cast<int>(options.Integer("threads", 1, 4096));
-}
-
 void AddRunOptions(Options& options) {
   options.Switch("no-pictures", "only the page and the .csv files");
   options.Switch("estimate", "list the runs and the time they take, and stop");

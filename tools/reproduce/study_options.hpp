@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "tools/evaluation_plan.hpp"
 #include "tools/options.hpp"
 #include "tools/reproduce/runs.hpp"
 
@@ -16,7 +17,6 @@ namespace berth {
 
 // --threads; `what` is made by them and does not depend on how many there are.
 void AddThreads(Options& options, const char* what);
-int Threads(const Options& options);
 // --no-pictures and --estimate: of reproductions that make a page out of planned runs.
 void AddRunOptions(Options& options);
 

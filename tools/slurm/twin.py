@@ -37,7 +37,7 @@ def run(*words, **options):
 
 
 def draw(seed, count, over_s, scale):
-    """Jobs by submission: (second, options of sbatch, seconds)."""
+    """Jobs by submission: (second, {option of sbatch: value}, seconds)."""
     rng = random.Random(seed)
     jobs = []
     for number in range(count):
@@ -47,11 +47,11 @@ def draw(seed, count, over_s, scale):
         nodes = max(1, gang // 4)
         # Over several nodes Slurm mixes types where a job names none, and the simulator's gangs are of one.
         kind = "v100" if short else rng.choices(["", "v100", "p100", "k80"], [40 if nodes == 1 else 0, 20, 20, 20])[0]
-        words = ["-A", rng.choice("ab"), f"--qos={rng.choices(list(QOS), [20, 60, 20])[0]}", "-N", str(nodes),
-                 f"--ntasks-per-node={gang // nodes}", f"--gres=gpu:{kind + ':' if kind else ''}{gang // nodes}",
-                 "-t", str(math.ceil(scale * (rng.randint(1, 2) if short else rng.randint(1, 4)))), "-p", "short" if short else "main"]
+        options = {"account": rng.choice("ab"), "qos": rng.choices(list(QOS), [20, 60, 20])[0], "nodes": nodes,
+                   "ntasks-per-node": gang // nodes, "gres": f"gpu:{kind + ':' if kind else ''}{gang // nodes}",
+                   "time": math.ceil(scale * (rng.randint(1, 2) if short else rng.randint(1, 4))), "partition": "short" if short else "main"}
         # Evenly, since accounting knows whole seconds: which of two jobs of one second came first, it does not say.
-        jobs.append((number * over_s / count, words, seconds))
+        jobs.append((number * over_s / count, options, seconds))
     return jobs
 
 
@@ -88,8 +88,9 @@ def run_in_slurm(folder, conf, jobs, environment):
         time.sleep(1.05 - time.time() % 1.0)  # just behind a whole second
         begin = time.monotonic()
         with Expected(folder / "expected.txt", environment):
-            for at, words, seconds in jobs:
+            for at, options, seconds in jobs:
                 time.sleep(max(0.0, begin + at - time.monotonic()))
+                words = [f"--{name}={value}" for name, value in options.items()]
                 run("sbatch", "-o", "/dev/null", "--parsable", *words, "--wrap", f"sleep {seconds}", env=environment, cwd="/")
             while run("squeue", "-h", "-o", "%i", env=environment).strip():
                 time.sleep(2.0)
@@ -112,15 +113,14 @@ def write_accounting(folder, conf, jobs):
     (folder / "slurm.conf").write_text("\n".join(["ClusterName=twin", "SelectType=select/cons_tres", "GresTypes=gpu", *nodes, conf]))
     rows = [FIELDS.replace(",", "|")]
     begin = 1_699_999_200  # any hour
-    for number, (at, words, seconds) in enumerate(jobs, 1):
-        said = dict(word.lstrip("-").split("=") if "=" in word else (word, value) for word, value in zip(words, [*words[1:], ""]) if word[0] == "-")
-        nodes, gres = int(said["-N"]), said["gres"].split(":")
+    for number, (at, options, seconds) in enumerate(jobs, 1):
+        nodes, gres = options["nodes"], options["gres"].split(":")
         gpus = nodes * int(gres[-1])
         tres = f"billing={gpus},cpu={gpus}" + (f",gres/gpu:{gres[1]}={gpus}" if len(gres) == 3 else "") + f",gres/gpu={gpus},node={nodes}"
         came, gone = (time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(begin + math.floor(second))) for second in (at, at + seconds))
-        row = {"JobIDRaw": number, "JobID": number, "User": "root", "Account": said["-A"], "Partition": said["-p"], "QOS": said["qos"],
-               "State": "COMPLETED", "Submit": came, "Eligible": came, "Start": came, "End": gone, "ElapsedRaw": seconds,
-               "TimelimitRaw": said["-t"], "ReqTRES": tres, "AllocTRES": tres, "NodeList": "v1", "NNodes": nodes}
+        row = {"JobIDRaw": number, "JobID": number, "User": "root", "Account": options["account"], "Partition": options["partition"],
+               "QOS": options["qos"], "State": "COMPLETED", "Submit": came, "Eligible": came, "Start": came, "End": gone, "ElapsedRaw": seconds,
+               "TimelimitRaw": options["time"], "ReqTRES": tres, "AllocTRES": tres, "NodeList": "v1", "NNodes": nodes}
         rows.append("|".join(str(row.get(name, "")) for name in FIELDS.split(",")))
     (folder / "sacct.txt").write_text("\n".join(rows) + "\n")
 

@@ -65,7 +65,7 @@ SweepState RunSweep(const SweepRequest& request) {
   const std::int64_t end = request.end == -1 ? plan.grid().size() : request.end;
   BERTH_CHECK(request.begin >= 0 && request.begin < end && end <= plan.grid().size(), request.begin, ":",
               end);
-  const int threads = static_cast<int>(request.settings.Integer("threads", 1, 4096));
+  const int threads = Threads(request.settings);
   plan.Check(request.begin);
 
   const QuietOutput quiet;

@@ -21,8 +21,8 @@ def evaluate(schedulers: Any = None, *, workload: Any = None, cluster: Any = Non
     schedulers: specs of the command line, berth.Scheduler objects or classes of it, the first of which ratios are to
     (None: the command line's usual ones). workload: a spec, or a function that yields jobs (berth.Jobs). seeds: a range, or
     "1000:1020". scenario: a file or berth.Scenario in the place of workload and cluster. Other keywords are
-    `berth evaluate`'s: knowledge, clock, window, threads, max_time, costs. Columns: scheduler, seed, knowledge, and the figures by their keys in `berth evaluate --json`, to the bit
-    (seconds, where the key ends in _s). berth.Error (a ValueError) says what the command line says; Ctrl-C ends it.
+    `berth evaluate`'s: knowledge, clock, window, threads, max_time, costs. Columns: scheduler, seed, knowledge, and the
+    figures by their keys in `berth evaluate --json`, to the bit (seconds, where the key ends in _s). berth.Error (a ValueError) says what the command line says; Ctrl-C ends it.
     """
     names, factories = named(schedulers) if schedulers is not None else ([], {})
     workload, jobs = workload_of(workload)

@@ -43,8 +43,7 @@ def sweep(over: Any, schedulers: Any = None, *, workload: Any = None, cluster: A
     axes = _axes_of(over)
     own = [schedulers] if isinstance(schedulers, (str, type)) or not hasattr(schedulers, "__iter__") else list(schedulers)
     names, factories = named(own) if schedulers is not None else ([], {})
-    if callable(workload):
-        raise TypeError("workload: expected a spec, found a function; berth.evaluate takes it")
+    _check_spec(workload)
     texts = texts_of(dict(keywords, workload=workload, cluster=cluster, features=features, scenario=scenario, seeds=seeds_of(seeds)))
     show, close = _shown(progress)
     run = None
@@ -69,8 +68,7 @@ def size(types: str, meet: str, schedulers: Any = None, *, workload: Any = None,
     The keywords are the command line's (`berth size --help`), schedulers may be Python's. berth.Error as there.
     """
     names, factories = named(schedulers) if schedulers is not None else ([], {})
-    if callable(workload):
-        raise TypeError("workload: expected a spec, found a function; berth.evaluate takes it")
+    _check_spec(workload)
     given = dict(keywords, types=types, meet=meet, workload=workload, features=features, seeds=seeds_of(seeds), scenario=scenario)
     said = _berth.size(names, factories, texts_of(given))
     rows = said["rows"]
@@ -92,6 +90,11 @@ class Size(NamedTuple):
     seeds: int
     monotone: bool
     refused: dict[str, str]
+
+
+def _check_spec(workload):
+    if callable(workload):
+        raise TypeError("workload: expected a spec, found a function; berth.evaluate takes it")
 
 
 def _axes_of(over):

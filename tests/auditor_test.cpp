@@ -1,18 +1,22 @@
 // The auditor (env/sim/auditor.hpp) agrees with every scheduler's runs, and finds what it is for: bugs put
 // into what it is shown, and whole simulators that work by another law than the scenario's.
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baselines/schedulers.hpp"
 #include "env/base/rng.hpp"
 #include "tests/audit.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/sanitized.hpp"
 #include "tests/skip.hpp"
 #include "tests/toy_scenarios.hpp"
+#include "tools/json.hpp"
 
 namespace berth {
 namespace {
@@ -44,12 +48,16 @@ std::vector<Frame> Film(const Scenario& scenario, const std::string& spec) {
 }
 
 // What the auditor says of a film, spoilt on the way, against the law of `scenario`: "rule" or "".
+// `every`: observations between two looks at everyone.
 std::string Verdict(const std::vector<Frame>& film, const Scenario& scenario,
-                    const std::function<void(Frame&)>& spoil = {}) {
-  Auditor auditor;
-  for (Frame frame : film) {
+                    const std::function<void(Frame&)>& spoil = {}, int every = 1) {
+  Auditor auditor(every);
+  for (std::size_t i = 0; i < film.size(); ++i) {
+    Frame frame = film[i];
     if (spoil) spoil(frame);
-    const std::string violation = auditor.Observe(frame.Audit(scenario));
+    AuditInput input = frame.Audit(scenario);
+    input.last = i + 1 == film.size();
+    const std::string violation = auditor.Observe(input);
     if (!violation.empty()) return violation.substr(0, violation.find(':'));
   }
   return "";
@@ -69,6 +77,7 @@ TEST_CASE("auditor: agrees with every scheduler under every clock", "[checker]")
         const Scenario scenario = Costly(seed, clock);
         const std::vector<Frame> film = Film(scenario, spec);
         CHECK(Verdict(film, scenario) == "");
+        CHECK(Verdict(film, scenario, {}, 64) == "");
         for (int times : film.back().state.preemptions) stops += times;
       }
     }
@@ -142,6 +151,8 @@ TEST_CASE("auditor: a bug that each rule is for is reported by that rule", "[che
   for (const Bug& bug : bugs) {
     CAPTURE(bug.what);
     CHECK(Verdict(film, scenario, bug.spoil) == bug.rule);
+    for (const int every : {5, 64, 100'000})  // later, but found
+      CHECK(Verdict(film, scenario, bug.spoil, every) != "");
     met.insert(bug.rule);
   }
   const Scenario rounds = Costly(33, {ClockKind::kRounds, 60.0});
@@ -186,6 +197,53 @@ TEST_CASE("auditor: a simulator that works by another law is found out", "[check
   ScenarioData faster = whole.data();
   for (double& rate : faster.throughputs.alone) rate *= 1.001;
   CHECK(Verdict(Film(whole, "srpt"), Scenario(std::move(faster))) == "clock");
+}
+
+TEST_CASE("auditor: a simulator carries one where the environment asks for it", "[checker]") {
+  const Scenario scenario = Costly(35, {ClockKind::kEvent});
+  // Runs fcfs and, at the tenth decision, gives the first job that runs more progress than time allows.
+  const auto run = [&](bool spoilt) {
+    const auto scheduler = test::Make("fcfs");
+    Simulator simulator(scenario);
+    scheduler->Reset(simulator.View(scheduler->knowledge()));
+    Decision decision;
+    for (int i = 0; simulator.AdvanceToDecision(); ++i) {
+      if (spoilt && i == 10) {
+        auto& state = const_cast<SimState&>(simulator.state());
+        REQUIRE(state.running.begin() != state.running.end());
+        state.steps_done[static_cast<std::size_t>(*state.running.begin())] += 1.0;
+      }
+      decision.Clear();
+      scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
+      REQUIRE(simulator.Apply(decision).ok());
+    }
+    return simulator.signature();
+  };
+#ifndef BERTH_DEBUG_CHECKS  // there each does
+  const std::uint64_t plain = run(false);
+  CHECK_NOTHROW(run(true));
+  setenv("BERTH_AUDIT", "1", 1);
+  CHECK(run(false) == plain);
+#endif
+  CHECK_THROWS_AS(run(true), AuditFailure);
+  unsetenv("BERTH_AUDIT");
+}
+
+TEST_CASE("auditor: --audit of a verb reaches its runs, and what it writes says so", "[checker]") {
+  const test::TemporaryFolder folder;
+  const std::string jobs = "--workload 'synthetic(rate=1,jobs=40)' --cluster v100=4,k80=4";
+  const auto written = [&](const std::string& how) {
+    const test::Outcome outcome = test::Berth(folder, "simulate " + jobs + " --json out.json" + how);
+    INFO(outcome.error);
+    REQUIRE(outcome.code == 0);
+    Json json = Json::parse(test::Slurp(folder / "out.json"));
+    CHECK((outcome.out.find("every simulated run is checked") != std::string::npos) == (how == " --audit"));
+    return std::make_pair(json["signature"], json["config"].value("audit", "none"));
+  };
+  const auto [plain, off] = written("");
+  CHECK(off == "none");
+  CHECK(written(" --audit") == std::make_pair(plain, std::string("true")));
+  CHECK(written(" --audit=false") == std::make_pair(plain, std::string("false")));
 }
 
 }  // namespace berth

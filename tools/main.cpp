@@ -12,6 +12,7 @@
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
+#include "env/sim/auditor.hpp"
 #include "tools/verbs.hpp"
 #include "tools/version.hpp"
 
@@ -28,7 +29,7 @@ struct Verb {
 constexpr Verb kVerbs[] = {BERTH_VERBS(BERTH_VERB_ROW)};
 #undef BERTH_VERB_ROW
 
-constexpr int kBadInput = 2;
+constexpr int kNotHeld = 1, kBadInput = 2;
 
 void PrintHelp() {
   std::cout << "Berth trains and compares schedulers for heterogeneous GPU clusters.\n\n"
@@ -90,6 +91,11 @@ int Main(const std::vector<std::string>& words) {
   } catch (const std::bad_alloc&) {
     std::cerr << "berth " << words[0] << ": out of memory; fewer or smaller workloads may help" << std::endl;
     return kBadInput;
+  } catch (const AuditFailure& error) {
+    std::cout.flush();
+    std::cerr << "berth " << words[0] << ": " << error.what()
+              << "; this is a fault of Berth: please report it with the command" << std::endl;
+    return kNotHeld;
   } catch (const std::exception& error) {  // Error, and what the standard library says of files and memory
     std::cout.flush();
     std::cerr << "berth " << words[0] << ": " << error.what() << std::endl;

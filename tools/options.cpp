@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include "env/base/readable.hpp"
 #include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
+#include "env/sim/auditor.hpp"
 #include "tools/spec_files.hpp"
 
 namespace po = boost::program_options;
@@ -64,6 +66,23 @@ Options::Options(std::string verb, std::string usage, std::string summary, Optio
   Value("set", "", "key=value: sets any option by its long name; may be repeated");
   Output("json", "write the result as JSON to this file");
   Group("Options");
+}
+
+void Options::Audits() {
+  if (names_ == OptionNames::kKeywords) return;
+  const std::string group = std::exchange(group_, kCommon);
+  Option option;
+  option.name = "audit", option.default_value = AuditOn() ? "true" : "", option.is_switch = true;
+  option.help =
+      "check every simulated run by books of its own: time, work, capacity, lists; stops at what is broken";
+  Declare(std::move(option));
+  group_ = group;
+}
+
+void Options::StartAudit() {
+  if (Lookup("audit") == nullptr || Text("audit").empty() || !Bool("audit") || AuditOn()) return;
+  setenv("BERTH_AUDIT", "1", /*replace=*/1);
+  std::cout << "audit: every simulated run is checked\n";
 }
 
 void Options::Declare(Option option) {
@@ -191,6 +210,7 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
   for (const std::string& assignment : assignments) SetFromText(assignment);
   if (Given("config")) ReadConfig(Text("config"));
   CheckPaths();
+  StartAudit();
   return true;
 }
 
@@ -323,6 +343,7 @@ void Options::ReadConfigText(const std::string& text, const std::string& path) {
     throw Error(Join(path, ": ", error.what()));
   }
   CheckDistinct();
+  StartAudit();
 }
 
 void Options::Assign(const std::string& name, const std::string& value) {

@@ -44,6 +44,9 @@ class Options {
   void Switch(const std::string& name, const std::string& help);      // --name alone means true
   void Positional(const std::string& name, const std::string& help);  // the word without a flag
 
+  // --audit, of verbs that simulate: from Parse or ReadConfig on, this process audits (env/sim/auditor.hpp).
+  void Audits();
+
   // False when --help or --help-all was asked for and printed.
   bool Parse(const std::vector<std::string>& arguments);
   // A keyword's value, in place of Parse. Error for a name that is not declared, naming the nearest one.
@@ -73,7 +76,7 @@ class Options {
   const std::string& verb() const { return verb_; }
   std::vector<std::pair<std::string, std::string>> Resolved() const;  // every value that is set, in order
   std::string Help(bool all = true) const;  // options under their headings, with defaults
-  std::string ResolvedIni() const;                                    // the same as --config reads it
+  std::string ResolvedIni() const;          // the same as --config reads it
 
  private:
   static constexpr const char* kCommon = "In every verb";  // the constructor's heading
@@ -91,6 +94,7 @@ class Options {
     bool written = false, in_spec = false;
   };
   void Declare(Option option);
+  void StartAudit();
   const Option& Find(const std::string& name) const;
   Option* Lookup(const std::string& name);
   std::string Called(const std::string& name) const;  // as OptionNames says

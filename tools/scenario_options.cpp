@@ -143,6 +143,7 @@ void AddSettingOptions(Options& options, const std::string& cluster, const std::
 }
 
 void AddScenarioOptions(Options& options) {
+  options.Audits();
   options.Group("Jobs");
   options.Input("scenario", "a scenario file (.h5), or with --format a trace");
   options.Value("format", "", "of --scenario when it is a trace: see berth list formats");

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
+#include <numeric>
+#include <string_view>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -47,6 +50,11 @@ bool Gone(JobPhase phase) {
 
 }  // namespace
 
+bool AuditOn() {
+  const char* said = std::getenv("BERTH_AUDIT");
+  return said != nullptr && std::string_view(said) == "1";
+}
+
 std::span<const char* const> Auditor::Rules() {
   return kRules;
 }
@@ -55,10 +63,19 @@ std::string Auditor::Observe(const AuditInput& input) {
   if (runs_.empty()) {
     runs_.resize(U(input.scenario.num_jobs()));
     busy_.resize(U(input.scenario.num_types()));
+    everyone_.resize(runs_.size());
+    std::iota(everyone_.begin(), everyone_.end(), 0);
   }
+  while (next_arrival_ < input.scenario.num_jobs() &&
+         input.scenario.data().jobs.arrival[U(next_arrival_)] <= input.state.now) {
+    here_.push_back(next_arrival_++);
+  }
+  whole_ = input.last || (++since_whole_ >= whole_every_ && !input.within_round);
+  if (whole_) since_whole_ = 0;
   std::string violation = Elapse(input);
   if (violation.empty()) violation = Compare(input);
   Record(input);
+  std::erase_if(here_, [this](int job) { return Gone(runs_[U(job)].phase); });
   return violation;
 }
 
@@ -74,9 +91,10 @@ std::string Auditor::Elapse(const AuditInput& in) {
   }
   const bool reference = clock.kind == ClockKind::kReferenceRounds;
   std::map<int, double> ends;  // of GPUs held in parts: when the last job so far ended
-  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+  for (int job : Watched()) {
     Run& run = runs_[U(job)];
     const JobPhase phase = s.phase[U(job)];
+    run.changed = run.type >= 0 || phase != run.phase;
     if (!MayFollow(run.phase, phase) || (Gone(run.phase) && s.completion[U(job)] != run.completion)) {
       return Join(kPhases, ": job ", job, " was gone and is not as it was, or was here and is still to come");
     }
@@ -130,8 +148,9 @@ double Auditor::EndOfRun(const AuditInput& in, int job) const {
 
 std::string Auditor::Compare(const AuditInput& in) const {
   const SimState& s = in.state;
-  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+  for (int job : Watched()) {
     const Run& run = runs_[U(job)];
+    if (!run.changed && !whole_) continue;
     const double steps = s.AttainedSteps(job) + (s.lost_steps.empty() ? 0.0 : s.lost_steps[U(job)]);
     if (!Same(steps, run.steps, in.scenario.BestRate(job) * s.now)) {
       return Join(kWork, ": job ", job, " has done ", steps, " steps, its runs give ", run.steps);
@@ -159,7 +178,7 @@ std::string Auditor::Compare(const AuditInput& in) const {
 void Auditor::Record(const AuditInput& in) {
   const SimState& s = in.state;
   const Costs& costs = in.scenario.data().costs;
-  for (int job = 0; job < in.scenario.num_jobs(); ++job) {
+  for (int job : Watched()) {
     Run& run = runs_[U(job)];
     run.phase = s.phase[U(job)];
     run.completion = s.completion[U(job)];

@@ -76,9 +76,7 @@ bool SimCore::AdvanceToDecision() {
         decide = AdvanceReferenceRounds();
         break;
     }
-#ifdef BERTH_DEBUG_CHECKS
     Audit();
-#endif
   } while (decide && !Due());
   for (FeatureState& feature : state_.features.Of(Hook::kAfterAdvance)) feature.AfterAdvance(*this);
   reported_ = true;
@@ -129,9 +127,7 @@ bool SimCore::AdvanceEvents(bool one_at_a_time) {
     while (NextArrival() <= s.now) Arrive(next_arrival_++, s.now);
     if (NextTimer() <= s.now) decide = FireTimers() || decide;
     Settle();
-#ifdef BERTH_DEBUG_CHECKS
     if (!decide) Audit(/*within_round=*/true);  // rates may be others from here on
-#endif
   }
   wake_at_ = kNever;
   return true;
@@ -237,9 +233,7 @@ void SimCore::RunRoundInParts(double boundary) {
       s.now = std::max(s.now, earliest);
       Complete(first->job, earliest, /*release_devices=*/false);
       Settle();
-#ifdef BERTH_DEBUG_CHECKS
       Audit(/*within_round=*/true);
-#endif
     }
     ArriveUntil(until);
     s.now = std::max(s.now, until);
@@ -251,9 +245,7 @@ void SimCore::RunRoundInParts(double boundary) {
       const bool gone = s.phase[U(segment.job)] != JobPhase::kRunning;
       if (gone && segment.finish == kNever) end_segment(segment, s.now, false);
     }
-#ifdef BERTH_DEBUG_CHECKS
     Audit(/*within_round=*/true);
-#endif
   }
   for (Segment& segment : s.segments) {
     if (segment.finish == kNever) end_segment(segment, boundary, false);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -233,10 +234,13 @@ class SimCore {
   std::vector<double> shared_seconds_;  // [G] of those, seconds that two jobs held one GPU
   std::vector<double> job_seconds_at_arrival_, job_seconds_at_end_;  // [J]
   std::vector<Event> events_;
-#ifdef BERTH_DEBUG_CHECKS
-  void Audit(bool within_round = false);
-  Auditor auditor_;
-#endif
+  // What the auditor has to say of this moment (env/sim/auditor.hpp), where there is one.
+  void Audit(bool within_round = false) {
+    if (auditor_) [[unlikely]]
+      AuditNow(within_round);
+  }
+  void AuditNow(bool within_round);
+  std::optional<Auditor> auditor_;
 };
 
 }  // namespace berth

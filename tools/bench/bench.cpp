@@ -135,6 +135,7 @@ int Bench(const std::vector<std::string>& arguments) {
   options.Value("instances", "200", "of --optimality");
   options.Group("Rows");
   options.Switch("strict", "exit with 1 where a row misses its target too");
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
 
   CheckJsonWritable(options);

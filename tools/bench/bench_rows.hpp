@@ -22,6 +22,7 @@
   X(WarmRows)                 \
   X(ReplayRows)               \
   X(ThreadRows)               \
+  X(AuditRows)                \
   X(TrainRows)                \
   X(DeviceRows)
 

@@ -25,6 +25,11 @@ LARGER = {"jain", "service_goodput_per_s", "service_attainment"}
 OUTPUTS = {"out", "csv", "report", "report-with", "timeline"}
 
 
+def audited(config):
+    """What the page says of --audit."""
+    return ", every run audited" if "audit=true" in config.splitlines() else ", runs not audited (--audit)"
+
+
 def fixed(value, digits):
     return "-" if np.isnan(value) else f"{value:.{digits}f}"
 
@@ -165,7 +170,7 @@ what a scheduler uses of a job's future: compare rows of the same knowledge. Eve
 {overloaded(e)}{lost(e)}{alike(e)}{chart(gantt, charts) if gantt else ""}
 {"".join(picture(f, folder) for f in figures)}
 <h2 id="config">Configuration</h2>
-<p>Made by berth, commit {html.escape(about["source_commit"])}:</p>
+<p>Made by berth, commit {html.escape(about["source_commit"])}{audited(about["config"])}:</p>
 <pre id="command">{html.escape(about["command"])}</pre>
 <p>Resolved, as <code>berth evaluate --config</code> reads it (where it wrote to is left out):</p>
 <pre id="resolved">{html.escape(rerunnable(about["config"]))}</pre>

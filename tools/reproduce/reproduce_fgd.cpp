@@ -119,6 +119,7 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
   options.Value("seeds", "10", "runs of each, seeds from 42");
   AddThreads(options, "the results do");
   options.Value("out", "", "folder for fgd.md, fgd.csv and fgd.png [only the table is printed]");
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   const int seeds = static_cast<int>(options.Integer("seeds", 2, 10000));
   CheckJsonWritable(options);

@@ -120,6 +120,7 @@ int ReproduceGavel(const std::vector<std::string>& arguments) {
       "[--only NAME,...] [--seeds A:B] [--quick] --out DIR | --golden FILE | --mechanism DIR",
       "reruns the experiments of Gavel (OSDI 2020), or checks policies and rounds against its records");
   AddOptions(options);
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   if (options.Given("golden") && options.Given("mechanism")) {
     throw Error("expected --golden or --mechanism, found both");

@@ -119,6 +119,7 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
   options.Value("traces", "", "folder of the public traces, not shipped [one beside this folder, if there]");
   options.Value("out", "", "folder for the page hpc.md");
   options.Value("logs", "true", "also run the whole Philly, ITP, Theta and Mira logs");
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const bool logs = options.Bool("logs");

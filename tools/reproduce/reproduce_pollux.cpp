@@ -160,6 +160,7 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
   options.Value("loads", "", "separated by commas: 0.5, 1.0, 1.5, 2.0 [all]");
   AddThreads(options, "the results do");
   options.Value("out", "", "folder for pollux.md, pollux.csv, pollux.png and runs/ (kept) [only the table]");
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   std::vector<std::string> policies;

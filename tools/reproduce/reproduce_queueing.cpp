@@ -28,6 +28,7 @@ int ReproduceQueueing(const std::vector<std::string>& arguments) {
   options.Value("jobs", "100000", "jobs measured in each, after a warm-up of a tenth and 1000");
   options.Value("only", "", "only systems whose name contains this text, such as srpt");
   AddThreads(options, "the results do");
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   QueueingPlan plan;
   plan.replications = static_cast<int>(options.Integer("replications", 2, 100000));

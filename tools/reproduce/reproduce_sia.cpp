@@ -239,6 +239,7 @@ int ReproduceSia(const std::vector<std::string>& arguments) {
   options.Value("curves", "",
                 "profiles of the Pollux artifact, not shipped [those beside the sources, if there]");
   options.Value("out", "", "folder for sia.md, sia.csv and sia.png [only the tables are printed]");
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const std::string out = options.Text("out");

@@ -181,6 +181,7 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   Options options("reproduce actions", "[--only ROW,...] [--training-seeds A:B] --out DIR",
                   "policies that do all a cluster can, against the specialists written for it");
   AddOptions(options);
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   std::vector<std::string> names;
   for (const ActionRow& row : ActionRows()) names.emplace_back(row.name);

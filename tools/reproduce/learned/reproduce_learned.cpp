@@ -240,6 +240,7 @@ int ReproduceLearned(const std::vector<std::string>& arguments) {
   Options options("reproduce learned", "[--only NAME,...] [--quick] [--train] --out DIR",
                   "the shipped policies against every scheduler and published figure");
   AddOptions(options);
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const std::vector<Experiment> experiments = ChosenExperiments(options, kExperiments);

@@ -112,6 +112,7 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
   options.Value("out", "",
                 "folder for the page realism.md, its pictures and realism.json [only tables are printed]");
   options.Switch("no-pictures", "write realism.json alone");
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   RealismOptions realism;
   realism.seeds = static_cast<int>(options.Integer("seeds", 2, 1000));

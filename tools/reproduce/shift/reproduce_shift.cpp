@@ -164,6 +164,7 @@ int ReproduceShift(const std::vector<std::string>& arguments) {
   Options options("reproduce shift", "[--quick] --out DIR",
                   "shipped policies where they were not trained, alone and under guard");
   AddOptions(options);
+  options.Audits();
   if (!options.Parse(arguments)) return 0;
   const bool quick = options.Bool("quick");
   std::vector<std::uint64_t> seeds = SeedList(options, "seeds");

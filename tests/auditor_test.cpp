@@ -16,6 +16,7 @@
 #include "tests/sanitized.hpp"
 #include "tests/skip.hpp"
 #include "tests/toy_scenarios.hpp"
+#include "tests/with_features.hpp"
 #include "tools/json.hpp"
 
 namespace berth {
@@ -27,6 +28,11 @@ using test::Frame;
 Scenario Costly(std::uint64_t seed, Clock clock) {
   return WithCosts(test::RandomScenario(seed, 40, clock), {7.0, 5.0, 3.0});
 }
+
+struct AuditAsked {  // --audit, while it lives
+  AuditAsked() { setenv("BERTH_AUDIT", "1", 1); }
+  ~AuditAsked() { unsetenv("BERTH_AUDIT"); }
+};
 
 // Every frame of a run: after each advance and each decision.
 std::vector<Frame> Film(const Scenario& scenario, const std::string& spec) {
@@ -220,13 +226,21 @@ TEST_CASE("auditor: a simulator carries one where the environment asks for it", 
     return simulator.signature();
   };
 #ifndef BERTH_DEBUG_CHECKS  // there each does
-  const std::uint64_t plain = run(false);
   CHECK_NOTHROW(run(true));
-  setenv("BERTH_AUDIT", "1", 1);
-  CHECK(run(false) == plain);
 #endif
+  const std::uint64_t plain = run(false);
+  const AuditAsked asked;
+  CHECK(run(false) == plain);
   CHECK_THROWS_AS(run(true), AuditFailure);
-  unsetenv("BERTH_AUDIT");
+}
+
+TEST_CASE("auditor: one of a pair ends within a round, and later another job", "[checker]") {
+  // Timers of `power` cut the round at each end, and the auditor looks there.
+  const AuditAsked asked;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const Scenario scenario = test::With(Costly(seed, {ClockKind::kRounds, 60.0}).data(), "power");
+    CHECK_NOTHROW(test::RunOf("gandiva", scenario));
+  }
 }
 
 TEST_CASE("auditor: --audit of a verb reaches its runs, and what it writes says so", "[checker]") {

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -66,20 +67,43 @@ std::string Auditor::Observe(const AuditInput& input) {
     everyone_.resize(runs_.size());
     std::iota(everyone_.begin(), everyone_.end(), 0);
   }
-  while (next_arrival_ < input.scenario.num_jobs() &&
-         input.scenario.data().jobs.arrival[U(next_arrival_)] <= input.state.now) {
-    here_.push_back(next_arrival_++);
-  }
-  whole_ = input.last || (++since_whole_ >= whole_every_ && !input.within_round);
-  if (whole_) since_whole_ = 0;
+  Watch(input);
   std::string violation = Elapse(input);
   if (violation.empty()) violation = Compare(input);
   Record(input);
-  std::erase_if(here_, [this](int job) { return Gone(runs_[U(job)].phase); });
+  std::erase_if(pending_, [this](int job) { return runs_[U(job)].phase != JobPhase::kFuture; });
   return violation;
 }
 
-// From the last observation to this one: what ran then ran until now, or until it stopped in between.
+void Auditor::Watch(const AuditInput& in) {
+  const auto& arrival = in.scenario.data().jobs.arrival;
+  while (next_arrival_ < in.scenario.num_jobs() && arrival[U(next_arrival_)] <= in.state.now)
+    pending_.push_back(next_arrival_++);
+  whole_ = WholeNext(in.within_round, in.last);
+  since_whole_ = whole_ ? 0 : since_whole_ + 1;
+  if (whole_) {
+    watched_ = everyone_;
+    return;
+  }
+  ++observation_;
+  watched_.clear();
+  const auto watch = [this](int job) {
+    if (job < 0 || std::exchange(runs_[U(job)].met, observation_) == observation_) return;
+    watched_.push_back(job);
+  };
+  for (int job : pending_) watch(job);
+  // Rounds of the reference are counted one by one; those who hold parts of a GPU are busy in common.
+  if (in.scenario.data().clock.kind == ClockKind::kReferenceRounds || in_parts_ > 0) {
+    for (int job : in.state.running) watch(job);
+  }
+  for (int job : in.state.changed) {
+    watch(job);
+    watch(runs_[U(job)].partner);  // whose shared time the two have in common, before and from now on
+    watch(in.state.partner[U(job)]);
+  }
+}
+
+// From when a job was last looked at to now: what ran then ran until now, or until it stopped in between.
 std::string Auditor::Elapse(const AuditInput& in) {
   const SimState& s = in.state;
   const JobTable& jobs = in.scenario.data().jobs;
@@ -91,7 +115,7 @@ std::string Auditor::Elapse(const AuditInput& in) {
   }
   const bool reference = clock.kind == ClockKind::kReferenceRounds;
   std::map<int, double> ends;  // of GPUs held in parts: when the last job so far ended
-  for (int job : Watched()) {
+  for (int job : watched_) {
     Run& run = runs_[U(job)];
     const JobPhase phase = s.phase[U(job)];
     run.changed = run.type >= 0 || phase != run.phase;
@@ -104,7 +128,7 @@ std::string Auditor::Elapse(const AuditInput& in) {
     }
     const bool blocked = !s.blocked.empty() && s.blocked[U(job)] != 0;
     if ((phase != JobPhase::kFuture || blocked) && !Gone(run.phase)) {
-      const double since = std::max(time_, jobs.arrival[U(job)]);
+      const double since = std::max(run.since, jobs.arrival[U(job)]);
       const double until = phase == JobPhase::kDone ? done : s.now;
       job_seconds_ += std::max(0.0, until - since);
     }
@@ -113,22 +137,23 @@ std::string Auditor::Elapse(const AuditInput& in) {
     const double rate = !in.scenario.plain() ? run.rate
                         : run.partner < 0    ? in.scenario.Rate(job, run.type)
                                              : in.scenario.PairRate(job, run.partner, run.type);
-    const double steps = rate * std::max(0.0, end - std::max(time_, run.resumes));
+    const double steps = rate * std::max(0.0, end - std::max(run.since, run.resumes));
     if (reference) {
       const bool part = phase != JobPhase::kDone && !Same(steps, std::round(steps), s.now);
-      if (part || end - time_ > clock.round_s * (1.0 + 1e-9)) {
-        return Join(kClock, ": job ", job, " made ", steps, " steps within ", end - time_, " s of a round");
+      if (part || end - run.since > clock.round_s * (1.0 + 1e-9)) {
+        return Join(kClock, ": job ", job, " made ", steps, " steps within ", end - run.since,
+                    " s of a round");
       }
     }
     run.steps += steps;
-    run.held_s += end - time_;
-    busy_[U(run.type)] += run.width * (end - time_);
-    if (run.partner > job) {  // a GPU that two hold is busy once
-      busy_[U(run.type)] -= std::min(end, EndOfRun(in, run.partner)) - time_;
+    run.held_s += end - run.since;
+    busy_[U(run.type)] += run.width * (end - run.since);
+    if (run.partner > job) {  // a GPU that two hold is busy once; one may have ended earlier in the round
+      busy_[U(run.type)] -= std::max(0.0, std::min(end, EndOfRun(in, run.partner)) - run.since);
     }
     if (run.partner <= kPartOf) {  // so is one that more hold: until the last of them ends
-      double& longest = ends.try_emplace(run.partner, time_).first->second;
-      busy_[U(run.type)] -= std::min(end, longest) - time_;
+      double& longest = ends.try_emplace(run.partner, run.since).first->second;
+      busy_[U(run.type)] -= std::min(end, longest) - run.since;
       longest = std::max(longest, end);
     }
   }
@@ -148,7 +173,7 @@ double Auditor::EndOfRun(const AuditInput& in, int job) const {
 
 std::string Auditor::Compare(const AuditInput& in) const {
   const SimState& s = in.state;
-  for (int job : Watched()) {
+  for (int job : watched_) {
     const Run& run = runs_[U(job)];
     if (!run.changed && !whole_) continue;
     const double steps = s.AttainedSteps(job) + (s.lost_steps.empty() ? 0.0 : s.lost_steps[U(job)]);
@@ -160,6 +185,7 @@ std::string Auditor::Compare(const AuditInput& in) const {
       return Join(kHeldSeconds, ": job ", job, " held GPUs for ", held, " s, its runs give ", run.held_s);
     }
   }
+  if (!whole_) return "";
   for (std::size_t type = 0; type < busy_.size(); ++type) {
     if (!Same(in.busy_seconds[type], busy_[type], s.now * in.scenario.num_gpus())) {
       return Join(kBusy, ": type ", type, " was busy ", in.busy_seconds[type], " GPU-seconds, the runs give ",
@@ -178,8 +204,9 @@ std::string Auditor::Compare(const AuditInput& in) const {
 void Auditor::Record(const AuditInput& in) {
   const SimState& s = in.state;
   const Costs& costs = in.scenario.data().costs;
-  for (int job : Watched()) {
+  for (int job : watched_) {
     Run& run = runs_[U(job)];
+    run.since = s.now;
     run.phase = s.phase[U(job)];
     run.completion = s.completion[U(job)];
     const int type = run.phase == JobPhase::kRunning ? s.on_type[U(job)] : -1;
@@ -199,8 +226,10 @@ void Auditor::Record(const AuditInput& in) {
       run.last_type = type;
     }
     run.type = type;
+    in_parts_ -= run.partner <= kPartOf;
     run.partner = type < 0 ? -1 : s.partner[U(job)];
     if (type >= 0 && in.scenario.HoldsPart(job)) run.partner = kPartOf - s.Devices(job).front();
+    in_parts_ += run.partner <= kPartOf;
     run.preemptions = s.preemptions[U(job)];
   }
   time_ = s.now;

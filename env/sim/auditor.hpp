@@ -10,6 +10,7 @@
 // Every simulator made while AuditOn() carries one, and every one of builds with BERTH_DEBUG_CHECKS.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -23,7 +24,7 @@ namespace berth {
 struct AuditInput {
   const Scenario& scenario;
   const SimState& state;
-  std::span<const double> busy_seconds;  // [G] Simulator::BusySeconds
+  std::span<const double> busy_seconds;  // [G] Simulator::BusySeconds; as job_seconds, where WholeNext
   double job_seconds;                    // Simulator::JobSeconds
   bool within_round = false;             // clocks with rounds: between two boundaries
   bool last = false;                     // nothing follows
@@ -41,8 +42,8 @@ class AuditFailure : public std::logic_error {
 
 class Auditor {
  public:
-  // Looks at who runs or has changed at every observation, and at everyone only every so many observations
-  // and at the last one: what is wrong elsewhere is found later, not less surely.
+  // Looks at everyone once in so many observations, and at the last one; at the others at those who changed,
+  // by the simulator's word. Of whom it forgot, the books are wrong when all are looked at.
   explicit Auditor(int whole_every = 1) : whole_every_(whole_every) {}
 
   // Every name that a violation may begin with.
@@ -50,7 +51,10 @@ class Auditor {
 
   // "rule: what", or "". All observations are of one run, from its first decision point on.
   std::string Observe(const AuditInput& input);
-  bool whole() const { return whole_; }  // the last observation looked at everyone
+  // Whether the next observation looks at everyone.
+  bool WholeNext(bool within_round, bool last) const {
+    return last || (since_whole_ + 1 >= whole_every_ && !within_round);
+  }
 
  private:
   struct Run {  // of one job; type < 0 = not running
@@ -62,11 +66,13 @@ class Auditor {
     double resumes = 0.0;  // s, no progress before: what the start costs
     double steps = 0.0;    // done in all runs
     double held_s = 0.0;   // on GPUs in all runs
+    double since = 0.0;    // s, when it was last looked at: the books go to there
     JobPhase phase = JobPhase::kFuture;
     double completion = kNever;
-    bool changed = false;  // since the observation before, or it held GPUs in between
+    bool changed = false;   // since then, or it held GPUs in between
+    std::uint32_t met = 0;  // the number of the observation that last listed it
   };
-  std::span<const int> Watched() const { return whole_ ? everyone_ : here_; }
+  void Watch(const AuditInput& input);
   std::string Elapse(const AuditInput& input);
   double EndOfRun(const AuditInput& input, int job) const;
   std::string Compare(const AuditInput& input) const;
@@ -74,10 +80,12 @@ class Auditor {
 
   double time_ = 0.0;
   double job_seconds_ = 0.0;
-  std::vector<double> busy_;          // [G]
-  std::vector<Run> runs_;             // [J]
-  std::vector<int> everyone_, here_;  // jobs: all; arrived and, at the last observation, not gone
-  int next_arrival_ = 0;
+  std::vector<double> busy_;  // [G]
+  std::vector<Run> runs_;     // [J]
+  // Jobs: all; those that arrived and were not in the system at the last observation; those looked at now.
+  std::vector<int> everyone_, pending_, watched_;
+  int next_arrival_ = 0, in_parts_ = 0;  // in_parts_: jobs that hold a part of a GPU
+  std::uint32_t observation_ = 0;
   int whole_every_, since_whole_ = 0;
   bool whole_ = true;
 };

@@ -18,13 +18,17 @@ std::uint64_t Mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// An audit looks at every job and GPU so seldom that this costs about as much as looking at those that run.
+// An audit looks at every job and GPU so seldom that this costs little beside looking at those that changed.
 #ifdef BERTH_DEBUG_CHECKS
 constexpr bool kAlwaysAudit = true;
-constexpr int kAuditAllEvery = 1, kAuditPerMoment = 1 << 30;
+int AuditAllEvery(int, int) {
+  return 1;
+}
 #else
 constexpr bool kAlwaysAudit = false;
-constexpr int kAuditAllEvery = 64, kAuditPerMoment = 8;
+int AuditAllEvery(int jobs, int gpus) {
+  return 256 + jobs + gpus;
+}
 #endif
 
 }  // namespace
@@ -81,7 +85,7 @@ SimCore::SimCore(Scenario scenario, SimulatorOptions options)
   window_left_ = std::max(0, options_.stop_after_last - options_.stop_after_first);
   finished_ = window_left_ == 0;
   if (!scenario_.plain()) StartFeatures();
-  if (kAlwaysAudit || AuditOn()) auditor_.emplace(kAuditAllEvery + (jobs + gpus) / kAuditPerMoment);
+  if (kAlwaysAudit || AuditOn()) auditor_.emplace(AuditAllEvery(jobs, gpus));
 }
 
 double SimCore::NextArrival() const {
@@ -429,12 +433,13 @@ ApplyResult SimCore::Apply(const Decision& decision) {
 }
 
 void SimCore::AuditNow(bool within_round) {
-  std::vector<double> busy;
-  for (int type = 0; type < scenario_.num_types(); ++type) busy.push_back(BusySeconds(type));
   const bool last = window_left_ == 0 || finished_ || stalled_;
-  std::string violation = auditor_->Observe({scenario_, state_, busy, JobSeconds(), within_round, last});
-  if (violation.empty() && auditor_->whole() && !within_round)
-    violation = CheckInvariants(*this);
+  const bool whole = auditor_->WholeNext(within_round, last);
+  std::vector<double> busy;
+  for (int type = 0; whole && type < scenario_.num_types(); ++type) busy.push_back(BusySeconds(type));
+  const double job_seconds = whole ? JobSeconds() : 0.0;
+  std::string violation = auditor_->Observe({scenario_, state_, busy, job_seconds, within_round, last});
+  if (violation.empty() && whole && !within_round) violation = CheckInvariants(*this);
   if (!violation.empty()) throw AuditFailure(Join("audit: at ", state_.now, " s: ", violation));
 }
 

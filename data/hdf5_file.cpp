@@ -1,13 +1,8 @@
 #include "data/hdf5_file.hpp"
 
-#include <fcntl.h>
 #include <hdf5.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -190,13 +185,11 @@ void SetSourceCommit(const std::string& commit) {
 // libhdf5 builds the file in memory and Commit writes it: libhdf5 1.10 crashes at exit when a write of its
 // own fails.
 Writer::Writer(const std::string& path, const std::string& kind, int version)
-    : path_(path), temporary_(path + ".part" + std::to_string(getpid())) {
+    : path_(path), out_(path) {
   const Guard guard(Lock());
-  descriptor_ = open(temporary_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw Error(Join(path_, ": cannot be written: ", std::strerror(errno)));
   const Handle in_memory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(in_memory.get(), std::size_t{1} << 20, /*backing_store=*/0);
-  file_ = H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, in_memory.get());
+  file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, in_memory.get());
   BERTH_CHECK(file_ >= 0, "libhdf5 cannot make a file in memory");
   WriteText(file_, path_, kKind, kind);
   Integer(kVersion, version);
@@ -207,9 +200,6 @@ Writer::Writer(const std::string& path, const std::string& kind, int version)
 Writer::~Writer() {
   const Guard guard(Lock());
   if (file_ >= 0) H5Fclose(file_);
-  if (descriptor_ < 0) return;
-  close(descriptor_);
-  std::remove(temporary_.c_str());
 }
 
 void Writer::Text(const std::string& name, const std::string& value) {
@@ -278,20 +268,7 @@ void Writer::Commit() {
   BERTH_CHECK(H5Fget_file_image(file_, image.data(), image.size()) == size, path_);
   H5Fclose(file_);
   file_ = -1;
-  std::size_t done = 0;
-  while (done < image.size()) {
-    const ssize_t n = write(descriptor_, image.data() + done, image.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    done += static_cast<std::size_t>(n);
-  }
-  const bool written = done == image.size() && fsync(descriptor_) == 0;
-  if (!written || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    throw Error(
-        Join(path_, ": cannot be written: ", std::strerror(errno), "; what was there before is intact"));
-  }
-  close(descriptor_);
-  descriptor_ = -1;
+  out_.Commit({image.data(), image.size()});
 }
 
 Reader::Reader(const std::string& path, const std::string& kind, int newest_version, bool edited)

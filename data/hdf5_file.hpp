@@ -20,6 +20,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "env/base/whole_file.hpp"
+
 namespace berth::h5 {
 
 // What Writer records as the attribute source_commit; "unknown" until it is said. Any thread.
@@ -50,9 +52,9 @@ class Writer {
   void Commit();  // write, flush to the disk, rename
 
  private:
-  std::string path_, temporary_;
+  std::string path_;
+  WholeFile out_;
   std::int64_t file_ = -1;  // hid_t
-  int descriptor_ = -1;     // of the temporary file
   std::uint64_t hash_ = 0;
   bool compress_ = false;
 };

@@ -12,15 +12,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <iterator>
 
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
+#include "env/base/whole_file.hpp"
 #include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 
@@ -187,20 +186,22 @@ Scenario ReadScenario(const std::string& path) {
 void RehashScenario(const std::string& path) {
   const h5::Reader edited(path, "scenario", kScenarioVersion, /*edited=*/true);
   const std::string written = path + ".rehashed" + std::to_string(getpid());
+  const struct Removed {  // unless it has moved
+    const std::string& path;
+    ~Removed() { std::remove(path.c_str()); }
+  } removed{written};
   WriteScenario(Read(edited), written);
   const h5::Reader fresh(written, "scenario", kScenarioVersion);
   const auto check = [&](const char* what, const std::vector<std::string>& names,
                          const std::vector<std::string>& known) {
     for (const std::string& name : names) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      std::remove(written.c_str());
       throw Error(Join(path, ": a scenario has no ", what, " '", name, "'", DidYouMean(name, known)));
     }
   };
   check("dataset", edited.Datasets(), fresh.Datasets());
   check("attribute", edited.Attributes(), fresh.Attributes());
-  if (std::rename(written.c_str(), path.c_str()) != 0)
-    throw Error(Join(path, ": cannot be written: ", std::strerror(errno)));
+  MoveWhole(written, path);
 }
 
 void WriteEvents(const RunResult& result, const Scenario& scenario, const std::string& scheduler,

@@ -1,15 +1,10 @@
 #include "policies/onnx_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "env/base/whole_file.hpp"
 #include "env/gym/encoder.hpp"
 #include "policies/architecture.hpp"
 #include "policies/inference.hpp"
@@ -107,28 +102,7 @@ std::string SerializeOnnx(const PolicyBundle& bundle) {
 }
 
 void WriteOnnx(const PolicyBundle& bundle, const std::string& path) {
-  const std::string bytes = SerializeOnnx(bundle);
-  const std::string temporary = Join(path, ".tmp-", ::getpid());
-  const auto fail = [&](const char* doing) {
-    const std::string why = std::strerror(errno);
-    ::unlink(temporary.c_str());
-    return Error(Join(path, ": expected to ", doing, " an ONNX model, found: ", why));
-  };
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) throw fail("create");
-  bool ok = true;
-  for (std::size_t done = 0; ok && done < bytes.size();) {
-    const ssize_t n = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    ok = n > 0;
-    if (ok) done += static_cast<std::size_t>(n);
-  }
-  ok = ok && ::fsync(file) == 0;
-  const int saved = errno;
-  const bool closed = ::close(file) == 0;
-  if (!ok) errno = saved;
-  if (!ok || !closed) throw fail("write");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) throw fail("rename");
+  WriteWhole(path, SerializeOnnx(bundle));
 }
 
 }  // namespace berth

@@ -241,7 +241,7 @@ TEST_CASE("cli: no space is one line and code 2, and the old file stays") {
   CheckOneLine({WEXITSTATUS(status), "", Slurp(folder / "error.txt")}, "s.h5");
   CHECK(Slurp(folder / "s.h5") == before);
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    CHECK(entry.path().string().find(".part") == std::string::npos);
+    CHECK(entry.path().string().find(".tmp") == std::string::npos);
   }
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("cli: an option's text that is wrong is named with its option") {
                "or another cluster, as --cluster a100=8");
   CheckOneLine(Berth(folder, "simulate --clock rouds"), "berth simulate: --clock: expected event, rounds");
   CheckOneLine(Berth(folder, "simulate --knowledge orcale"), "--knowledge: expected none, blind");
-  CheckOneLine(Berth(folder, "simulate --workload toy --json /dev/full"), "--json: /dev/full: cannot write");
+  CheckOneLine(Berth(folder, "simulate --workload toy --json /dev/full"), "--json: /dev/full: cannot be written");
   CheckOneLine(Berth(folder, "simulate --knowledge orcale"), "--knowledge: ");
   CheckOneLine(Berth(folder, "simulate extra words"), "found more words");
   CheckOneLine(Berth(folder, "simulate --seed --json x.json"),

@@ -125,7 +125,7 @@ TEST_CASE("cli: explain refuses what it cannot explain, in one line") {
                      "needs knowledge 'oracle'");
   test::CheckOneLine(test::Berth(folder, "explain --top 0 --policy " + kPolicy), "--top");
   test::CheckOneLine(test::Berth(folder, "explain --html no/such/why.html --policy " + kPolicy),
-                     "--html: cannot write no/such/why.html");
+                     "--html: no/such/why.html: cannot be written");
   test::CheckOneLine(test::Berth(folder, "explain --html " + kPolicy + " --policy " + kPolicy), "--html");
 }
 

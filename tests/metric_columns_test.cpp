@@ -142,7 +142,7 @@ TEST_CASE("metrics: the CSV has the chosen figures, to the last digit those of t
     CHECK(numbers > 2 * 40);
     CHECK(features == 2 * 3);  // of topology
   }
-  test::CheckOneLine(test::Berth(folder, "evaluate --csv no/such.csv"), "--csv: cannot write no/such.csv");
+  test::CheckOneLine(test::Berth(folder, "evaluate --csv no/such.csv"), "--csv: no/such.csv: cannot be written");
 }
 
 TEST_CASE("metrics: evaluate shows them, and a wrong name is one line") {

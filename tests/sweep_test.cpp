@@ -285,17 +285,16 @@ TEST_CASE("sweep: a folder of other settings, or one in use, is refused with one
       "--schedulers fcfs --seeds 0:2 --out e";
   REQUIRE(Berth(folder, other + " --cells 0:1").code == 0);
   {
-    const FileLock whole(folder / "e/lock", /*shared=*/false, "busy");
+    const FileLock whole(folder / "e/lock", "e", "this test");
     CheckOneLine(Berth(folder, other),
-                 Join("--out: e: another berth sweep is at work there (process ", getpid(), " on "));
-    CheckOneLine(Berth(folder, other + " --cells 1:2"), "another berth sweep is at work there");
+                 Join("--out: e is in use by process ", getpid(), " (this test) on "));
+    CheckOneLine(Berth(folder, other + " --cells 1:2"), "--out: e is in use by process ");
   }
   {
-    const FileLock part(folder / "e/lock", /*shared=*/true, "busy");
-    const FileLock own(folder / "e/cells/1-2.lock", /*shared=*/false, "busy");
-    CheckOneLine(Berth(folder, other), "another berth sweep is at work there");
-    CheckOneLine(Berth(folder, other + " --cells 1:2"),
-                 "another berth sweep is at work on cells 1:2 (process ");
+    const FileLock part(folder / "e/lock", "e", "this test", /*shared=*/true);
+    const FileLock own(folder / "e/cells/1-2.lock", "e", "this test");
+    CheckOneLine(Berth(folder, other), "--out: e is in use by another process");
+    CheckOneLine(Berth(folder, other + " --cells 1:2"), "--out: e: cells 1:2 is in use by process ");
     CHECK(Berth(folder, other + " --cells 0:1").code == 0);
   }
   CHECK(Berth(folder, other).code == 0);

@@ -187,7 +187,7 @@ TEST_CASE("timeline: simulate and evaluate write it, bad input is one line") {
   CheckTracks(both);
   CHECK(Of(both, "i").size() == 60);
   CheckOneLine(Berth(folder, "simulate --timeline no/such/t.json"),
-               "--timeline: cannot write no/such/t.json");
+               "--timeline: no/such/t.json: cannot be written");
   CheckOneLine(Berth(folder, "evaluate --timeline ''"), "--timeline: expected a file's name, found nothing");
 }
 

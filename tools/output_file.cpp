@@ -4,39 +4,31 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/whole_file.hpp"
 
 namespace berth {
 namespace {
 
-std::string TemporaryName(const std::string& path) {
-  return path + ".tmp" + std::to_string(getpid());
-}
-
-Error CannotWrite(const std::string& path, int error) {
-  return Error(Join(path, ": cannot write: ", std::strerror(error)));
-}
-
-// All of `text`, flushed where the file can be; 0 or the error.
-int WriteAll(int file, const std::string& text, bool flush) {
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count = write(file, text.data() + written, text.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return errno;
-    written += static_cast<std::size_t>(count);
+// Into a device: nothing is flushed or renamed. 0 or the error.
+int WriteInto(const std::string& device, std::string_view bytes) {
+  const int file = open(device.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  int error = 0;
+  while (error == 0 && !bytes.empty()) {
+    const ssize_t count = write(file, bytes.data(), bytes.size());
+    if (count > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    } else if (count == 0 || errno != EINTR) {
+      error = count < 0 ? errno : ENOSPC;
+    }
   }
-  return flush && fsync(file) != 0 ? errno : 0;
-}
-
-int CloseAfter(int file, int error) {
-  const int closed = close(file) == 0 ? 0 : errno;
-  return error != 0 ? error : closed;
+  return close(file) != 0 && errno != EINTR && error == 0 ? errno : error;
 }
 
 // A scenario in place of a policy, or a policy in place of a table, is a slip of the hand.
@@ -62,11 +54,11 @@ void CheckWritable(const std::string& path, const std::string& what, const std::
   }
   if (IsSpecialFile(path)) throw Error(Join(what, ": expected a file to write, found the device ", path));
   CheckReplaceable(path, what, kind);
-  const std::string temporary = TemporaryName(path);
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) throw Error(Join(what, ": cannot write ", path, ": ", std::strerror(errno)));
-  close(file);
-  unlink(temporary.c_str());
+  try {
+    const WholeFile probe(path);
+  } catch (const Error& error) {
+    throw Error(Join(what, ": ", error.what()));
+  }
 }
 
 void MakeFolder(const std::string& folder, const std::string& what) {
@@ -82,15 +74,9 @@ bool IsSpecialFile(const std::string& path) {
 }
 
 void WriteTextFile(const std::string& path, const std::string& text) {
-  const bool direct = IsSpecialFile(path);
-  const std::string name = direct ? path : TemporaryName(path);
-  const int file =
-      open(name.c_str(), direct ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) throw CannotWrite(path, errno);
-  int error = CloseAfter(file, WriteAll(file, text, /*flush=*/!direct));
-  if (!direct && error == 0 && std::rename(name.c_str(), path.c_str()) != 0) error = errno;
-  if (!direct && error != 0) unlink(name.c_str());
-  if (error != 0) throw CannotWrite(path, error);
+  if (!IsSpecialFile(path)) return WriteWhole(path, text);
+  if (const int error = WriteInto(path, text); error != 0)
+    throw Error(Join(path, ": cannot be written: ", std::strerror(error)));
 }
 
 }  // namespace berth

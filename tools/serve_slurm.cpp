@@ -15,6 +15,7 @@
 #include "policies/bundle.hpp"
 #include "policies/schedulers.hpp"
 #include "tools/controller/controller.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/operators/operators.hpp"
@@ -192,6 +193,9 @@ int ServeSlurm(const Options& options) {
 
   StatusBoard board(options.Bool("writable"));
   const bool release = options.Bool("release");
+  // Two would undo each other's orders. --once and --release may be asked for beside one.
+  if (!made.out.empty() && !release && !options.Bool("once"))
+    HoldFolder(made.out, options.Where("out"), "berth serve");
   if (release) made.mode = ControlMode::kControl;  // whose rights it needs
   Controller controller(made, site, std::move(scheduler), board);
   if (release) {

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "env/base/whole_file.hpp"
 #include "env/gym/decision_point.hpp"
 #include "env/gym/vec_env.hpp"
 #include "policies/architecture.hpp"
@@ -38,6 +39,8 @@ bool StandSideBySide(const TrainRequest& request, const ObservationLayout& layou
     return false;
   }
 }
+
+constexpr const char* kHolder = "berth train";
 
 // It alone has --dry-run.
 bool OnCommandLine(const Options& options) {
@@ -141,6 +144,10 @@ void AddTrainingOptions(Options& options, bool flags) {
 Training::Training(Options& options, const std::string& commit) {
   const std::string out = options.Required("out");
   const bool resume = options.Bool("resume");
+  const bool only_said = OnCommandLine(options) && options.Bool("dry-run");
+  // Before anything in a run is read, so that nothing is continued that another process goes on with.
+  if (!only_said && ReadWorld().rank == 0 && std::filesystem::exists(out + "/checkpoint.h5"))
+    lock_ = std::make_unique<FolderLock>(out, options.Where("out"), kHolder);
   CheckFolder(options, out, resume);
   for (const auto& [name, why] : {std::pair{"from", ", whose checkpoint has the weights"},
                                   std::pair{"recipe", ", which goes on as the run began"}}) {
@@ -218,14 +225,32 @@ void Training::Open(const Options& options) {
 
 TrainOutcome Training::Run(const Options& options) {
   // What is refused leaves no folder, no options in one that is there, and one line.
+  const std::string& out = request.out_dir;
+  std::filesystem::path made;  // the uppermost folder that there was not
+  if (writes() && lock_ == nullptr) {
+    for (std::filesystem::path at = out; !at.empty() && !std::filesystem::exists(at); at = at.parent_path())
+      made = at;
+    lock_ = std::make_unique<FolderLock>(out, options.Where("out"), kHolder);
+    CheckFolder(options, out, request.resume);  // another one may have begun and ended meanwhile
+  }
+  if (writes()) RemoveUnfinished(out);
+  bool begun = false;
   TrainRequest asked = request;
   asked.on_begin = [&] {
+    begun = true;
     WriteTextFile(request.out_dir + "/config.ini", request.config);
     if (request.on_begin) request.on_begin();
   };
   try {
     return learners_->train(asked);
   } catch (const Error& error) {
+    if (!made.empty() && !begun) {
+      std::error_code ignored;
+      std::filesystem::remove(LockOf(out), ignored);
+      for (std::filesystem::path at = out;
+           std::filesystem::remove(at, ignored) && at != made;)  // while empty
+        at = at.parent_path();
+    }
     const std::string said = error.what();
     for (const char* option : {"agent", "network"}) {
       if (said.starts_with(ParseSpec(options.Text(option)).name + ":"))

@@ -15,6 +15,7 @@
 
 #include "agents/train/learn_api.hpp"
 #include "tools/environment_options.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/json.hpp"
 #include "tools/train_validation.hpp"
 #include "tools/training_words.hpp"
@@ -36,7 +37,8 @@ class Training {
 
   // Makes the environments and opens the learners. Throws Error: one that they have not, or a device.
   void Open(const Options& options);
-  // As the learners' train (agents/train/learn_api.hpp), with config.ini in the folder from its begin on.
+  // As the learners' train (agents/train/learn_api.hpp), with config.ini in the folder from its begin on. From
+  // then on no other process may train there while this object lives.
   // What they refuse of the agent or the network is named by its option. REQUIRES: Open.
   TrainOutcome Run(const Options& options);
 
@@ -58,6 +60,7 @@ class Training {
  private:
   std::vector<Validation::Row> Validations() const;
 
+  std::unique_ptr<FolderLock> lock_;  // from the beginning of Run; where a run is continued, from the first
   EnvironmentChoice choice_;
   int num_envs_ = 0;
   std::unique_ptr<TrainValidation> validation_;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "env/base/check.hpp"
+#include "env/base/whole_file.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
@@ -145,7 +146,7 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
   }
   const Row* before = best();
   if (settings_.keep_best && (before == nullptr || row.greedy < before->greedy)) {
-    std::filesystem::rename(candidate, policy());
+    MoveWhole(candidate, policy());
   } else {
     std::filesystem::remove(candidate);
   }

@@ -99,6 +99,8 @@ TrainCounters ReadCounters(const h5::Reader& in) {
   counters.best_step = whole[1];
   counters.wall_s = real[0];
   counters.best_return = real[1];
+  counters.validated_steps =  // files of before 0.2.0 do not say
+      in.Has("counters/validated") ? in.Array<std::int64_t>("counters/validated", 1)[0] : counters.steps;
   if (in.Has("members/began")) {
     const auto began = in.Array<double>("members/began", 2);
     counters.began_steps = began[0], counters.began_s = began[1];
@@ -135,6 +137,7 @@ void SaveCheckpoint(const std::string& path, const RunIdentity& run, const Train
   WriteIdentity(out, run);
   out.Array<std::int64_t>("counters/steps", std::vector<std::int64_t>{counters.steps, counters.best_step});
   out.Array<double>("counters/figures", std::vector<double>{counters.wall_s, counters.best_return});
+  out.Array<std::int64_t>("counters/validated", std::vector<std::int64_t>{counters.validated_steps});
   if (run.members > 1) {
     out.Integer("members_trained", static_cast<std::int64_t>(trained.size()));
     out.Array<double>("members/began", std::vector<double>{counters.began_steps, counters.began_s});

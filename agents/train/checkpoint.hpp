@@ -26,6 +26,8 @@ struct TrainCounters {
   std::int64_t best_step = 0;
   // After how many steps, and seconds, the present member's part of the training began.
   double began_steps = 0.0, began_s = 0.0;
+  // Up to which step validations are done: where a run is continued, one may be due that was cut off.
+  std::int64_t validated_steps = 0;
 };
 
 // What a run is: must agree when it is continued.

@@ -5,14 +5,15 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "env/base/whole_file.hpp"
 
 namespace berth {
 namespace {
@@ -73,7 +74,7 @@ std::uint32_t Crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-EventWriter::EventWriter(const std::string& path) : out_(path, std::ios::binary) {
+EventWriter::EventWriter(const std::string& path) : path_(path), out_(path, std::ios::binary) {
   if (!out_) throw Error(Join(path, ": expected a file that can be written, found ", std::strerror(errno)));
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   std::string event = EventAt(now.count(), 0);
@@ -102,6 +103,10 @@ void EventWriter::Record(const std::string& data) {
   out_.write(frame.data(), static_cast<std::streamsize>(frame.size()));
 }
 
+void EventWriter::Flush() {
+  if (!out_.flush()) throw Error(Join(path_, ": cannot be written: ", std::strerror(errno)));
+}
+
 namespace {
 
 std::vector<std::pair<std::string, double>> Row(const TrainProgress& p) {
@@ -116,10 +121,13 @@ std::vector<std::pair<std::string, double>> Row(const TrainProgress& p) {
   return row;
 }
 
+// None that is there: two sessions may begin in one second, and clocks are set back.
 std::string EventPath(const std::string& out_dir) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return out_dir + "/events.out.tfevents." +
-         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count()) + ".berth";
+  for (auto second = std::chrono::duration_cast<std::chrono::seconds>(now).count();; ++second) {
+    std::string path = Join(out_dir, "/events.out.tfevents.", second, ".berth");
+    if (!std::filesystem::exists(path)) return path;
+  }
 }
 
 // The header and the whole rows of steps up to `last`: a killed run may have left half a row at the end.
@@ -134,15 +142,10 @@ std::vector<std::string> OldRows(const std::string& path, std::int64_t last) {
   return rows;
 }
 
-// In one step: whoever kills the program meanwhile finds what stood there before, or these lines.
 void Replace(const std::string& path, const std::vector<std::string>& lines) {
-  const std::string part = path + ".part";
-  std::ofstream out(part);
-  for (const std::string& line : lines) out << line << '\n';
-  out.close();
-  if (!out || std::rename(part.c_str(), path.c_str()) != 0) {
-    throw Error(Join(path, ": expected a file that can be written, found ", std::strerror(errno)));
-  }
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  WriteWhole(path, text);
 }
 
 }  // namespace
@@ -199,6 +202,7 @@ void ProgressLog::Write(const TrainProgress& progress) {
     value = kNan;
   }
   csv_ << std::endl;
+  if (!csv_) throw Error(Join(path_, ": cannot be written: ", std::strerror(errno)));
   events_.Flush();
 }
 

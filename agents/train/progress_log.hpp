@@ -23,11 +23,12 @@ class EventWriter {
   explicit EventWriter(const std::string& path);
   // One scalar of one step; wall_time in seconds since 1970. Flushed by Flush.
   void Scalar(const std::string& tag, std::int64_t step, double wall_time, float value);
-  void Flush() { out_.flush(); }
+  void Flush();  // throws Error where it cannot be written
 
  private:
   void Record(const std::string& data);
 
+  std::string path_;
   std::ofstream out_;
 };
 

@@ -117,6 +117,7 @@ class Trainer {
     TrainOutcome outcome;
     outcome.steps_before = counters_.steps;
     try {
+      if (!done && request_.resume && ValidationDue(counters_.validated_steps)) Validate();
       outcome.interrupted = PlayOn();
       // It may have been stopped between its last step and the validation that was asked for.
       if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps &&
@@ -199,8 +200,7 @@ class Trainer {
       act_s_ += played.act_s;
       env_s_ += played.env_s;
       learn_s_ += played.learn_s;
-      const std::int64_t every = request_.validate_every;
-      if (every > 0 && counters_.steps / every > (counters_.steps - played.steps) / every) Validate();
+      if (ValidationDue(counters_.steps - played.steps)) Validate();
     }
     return false;
   }
@@ -218,16 +218,24 @@ class Trainer {
     return request_.seconds > 0.0 ? std::max(steps, (wall_s - counters_.began_s) / SecondsOfMember()) : steps;
   }
 
+  bool ValidationDue(std::int64_t since) const {
+    const std::int64_t every = request_.validate_every;
+    return every > 0 && counters_.steps / every > since / every;
+  }
+
   // By steps alone, so that all ranks come here together and a run repeats.
   void Validate() {
     const double begun = Now(), wall = Wall(begun), fraction = Fraction(wall);
-    if (request_.wants_validation && !request_.wants_validation(wall, fraction)) return;
+    if (request_.wants_validation && !request_.wants_validation(wall, fraction)) {
+      counters_.validated_steps = counters_.steps;
+      return;
+    }
     if (saved_steps_ != counters_.steps) Save();
     if (request_.on_validate && Writes()) {
       const auto figures = request_.on_validate(counters_.steps, wall, fraction);
       if (log_) log_->Note(counters_.steps, figures);
     }
-    validated_steps_ = counters_.steps;
+    counters_.validated_steps = validated_steps_ = counters_.steps;
     const double spent = Now() - begun;
     started_ += spent, window_started_ += spent;
   }

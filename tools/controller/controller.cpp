@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -214,10 +216,10 @@ void Controller::Cycle() {
 void Controller::Beat() {
   if (options_.out.empty() || options_.mode != ControlMode::kControl) return;
   const std::string path = options_.out + "/heartbeat", temporary = path + ".new";
-  {
-    std::ofstream file(temporary, std::ios::trunc);
-    file << std::llround(options_.now()) << "\n";
-  }
+  std::ofstream file(temporary, std::ios::trunc);
+  file << std::llround(options_.now()) << std::endl;
+  file.close();
+  if (!file) throw Error(Join(temporary, ": cannot be written: ", std::strerror(errno)));
   std::filesystem::rename(temporary, path);
 }
 

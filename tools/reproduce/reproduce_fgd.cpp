@@ -6,9 +6,9 @@
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
 #include "env/base/thread_team.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/json.hpp"
-#include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/fgd/run.hpp"
@@ -124,7 +124,7 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
   const int seeds = static_cast<int>(options.Integer("seeds", 2, 10000));
   CheckJsonWritable(options);
   const std::string out = options.Text("out");
-  if (!out.empty()) MakeFolder(out, options.Where("out"));
+  if (!out.empty()) HoldFolder(out, options.Where("out"), "berth reproduce");
   const std::string folder =
       (options.Text("traces").empty() ? HomeFile("../shared/traces") : options.Text("traces")) + kFolder;
   const OpenbNodes nodes = ReadOpenbNodes(folder + "/openb_node_list_gpu_node.csv.gz");

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/options.hpp"
 #include "tools/output_file.hpp"
@@ -81,7 +82,7 @@ std::string Command(const Options& options) {
 std::string MakeFolders(const Options& options) {
   const std::string& out = options.Required("out");
   const std::string runs = out + "/runs";
-  MakeFolder(runs, options.Where("out"));
+  HoldFolder(out, options.Where("out"), "berth reproduce", {"runs"});
   CheckWritable(out + "/" + kPage, options.Where("out"));
   return runs;
 }

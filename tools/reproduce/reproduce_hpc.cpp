@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
@@ -131,7 +132,7 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
                      traces, "'"));
   }
   const std::string out = options.Text("out");
-  if (!out.empty()) MakeFolder(out, options.Where("out"));
+  if (!out.empty()) HoldFolder(out, options.Where("out"), "berth reproduce");
 
   Report report;
   Json json;

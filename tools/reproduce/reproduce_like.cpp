@@ -7,10 +7,10 @@
 #include "data/tables/job_table.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/like/check.hpp"
-#include "tools/output_file.hpp"
 #include "tools/reproduce/page.hpp"
 #include "tools/reproduce/reproductions.hpp"
 #include "tools/reproduce/study_options.hpp"
@@ -111,7 +111,7 @@ int ReproduceLike(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const std::string& out = options.Text("out");
-  if (!out.empty()) MakeFolder(out, options.Where("out"));
+  if (!out.empty()) HoldFolder(out, options.Where("out"), "berth reproduce");
   const std::string folder = options.Given("traces") ? options.Text("traces") : HomeFile("../shared/traces");
   Json json = {{"config", ConfigJson(options)}, {"logs", Json::array()}, {"skipped", Json::array()}};
   std::vector<LikeCheck> checks;

@@ -7,9 +7,9 @@
 
 #include "env/base/check.hpp"
 #include "env/base/thread_team.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/json.hpp"
-#include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/page.hpp"
@@ -171,7 +171,7 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
   const pollux::Folder folder(options.Text("folder").empty() ? HomeFile("../shared/anchors/pollux")
                                                              : options.Text("folder"));
   const std::string out = options.Text("out"), kept = out.empty() ? "" : out + "/runs";
-  if (!out.empty()) MakeFolder(kept, options.Where("out"));
+  if (!out.empty()) HoldFolder(out, options.Where("out"), "berth reproduce", {"runs"});
   const std::vector<pollux::Run> recorded = folder.Recorded();
   std::vector<Pair> pairs;
   for (const std::size_t p : chosen) {

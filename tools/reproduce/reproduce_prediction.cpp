@@ -4,9 +4,9 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/json.hpp"
-#include "tools/output_file.hpp"
 #include "tools/reproduce/page.hpp"
 #include "tools/reproduce/prediction.hpp"
 #include "tools/reproduce/reproductions.hpp"
@@ -164,7 +164,7 @@ int ReproducePrediction(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const std::string& out = options.Text("out");
-  if (!out.empty()) MakeFolder(out, options.Where("out"));
+  if (!out.empty()) HoldFolder(out, options.Where("out"), "berth reproduce");
   const std::string folder = options.Given("traces") ? options.Text("traces") : HomeFile("../shared/traces");
   std::vector<std::string> skipped;
   const std::vector<PredictionLog> logs = PredictionLogs(folder, kTrain, skipped);

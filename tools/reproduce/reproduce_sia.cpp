@@ -9,9 +9,9 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/json.hpp"
-#include "tools/output_file.hpp"
 #include "tools/plot_script.hpp"
 #include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/page.hpp"
@@ -243,7 +243,7 @@ int ReproduceSia(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   const std::string out = options.Text("out");
-  if (!out.empty()) MakeFolder(out, options.Where("out"));
+  if (!out.empty()) HoldFolder(out, options.Where("out"), "berth reproduce");
   const auto or_beside = [&](const char* option, const char* beside) {
     return options.Text(option).empty() ? HomeFile(Join("../shared/anchors/", beside)) : options.Text(option);
   };

@@ -16,6 +16,9 @@
 
 #include "env/base/check.hpp"
 #include "tools/json.hpp"
+#include "tools/serve/bounded_queue.hpp"
+#include "tools/serve/connection.hpp"
+#include "tools/serve/tls.hpp"
 
 namespace berth {
 namespace {
@@ -59,63 +62,6 @@ HttpRequest Plain(const httplib::Request& from) {
   request.query.insert(from.params.begin(), from.params.end());
   for (const auto& [name, value] : from.headers) request.headers.emplace(Lower(name), value);
   return request;
-}
-
-#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
-std::string TlsProblem() {
-  const unsigned long code = ERR_peek_last_error();
-  ERR_clear_error();
-  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-  return reason == nullptr ? "" : Join(" (OpenSSL: ", reason, ')');
-}
-
-void CheckReadable(const std::string& flag, const std::string& path) {
-  std::ifstream file(path);
-  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
-    throw Error(Join(flag, ' ', path, ": expected a file in PEM, found ",
-                     file ? "nothing in it" : "none that can be read"));
-  }
-}
-
-void SetUpTls(SSL_CTX& context, const ListenOptions& options) {
-  CheckReadable("--tls-cert", options.certificate);
-  CheckReadable("--tls-key", options.key);
-  ERR_clear_error();
-  SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
-  SSL_CTX_set_default_passwd_cb(&context,
-                                [](char*, int, int, void*) { return 0; });  // nobody is there to be asked
-  if (SSL_CTX_use_certificate_chain_file(&context, options.certificate.c_str()) != 1) {
-    throw Error(Join("--tls-cert ", options.certificate, ": expected a certificate in PEM, found none",
-                     TlsProblem()));
-  }
-  // Against the certificate, so a key of another kind or another key fails here.
-  if (SSL_CTX_use_PrivateKey_file(&context, options.key.c_str(), SSL_FILETYPE_PEM) != 1 ||
-      SSL_CTX_check_private_key(&context) != 1) {
-    throw Error(Join("--tls-key ", options.key,
-                     ": expected the private key, without a password, of the certificate ",
-                     options.certificate, ", found none", TlsProblem()));
-  }
-}
-#endif
-
-std::unique_ptr<httplib::Server> MakeServer(const ListenOptions& options) {
-  if (options.certificate.empty()) return std::make_unique<httplib::Server>();
-#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
-  std::exception_ptr problem;  // not thrown through the constructor, which would not free its context
-  auto server = std::make_unique<httplib::SSLServer>([&](SSL_CTX& context) {
-    try {
-      SetUpTls(context, options);
-      return true;
-    } catch (const Error&) {
-      problem = std::current_exception();
-      return false;
-    }
-  });
-  if (problem != nullptr) std::rethrow_exception(problem);
-  return server;
-#else
-  throw Error(Join("--tls-cert ", options.certificate, ": this berth was built without OpenSSL"));
-#endif
 }
 
 // A UNIX socket's file, from before it is made to its end.
@@ -185,6 +131,95 @@ int Bind(httplib::Server& server, const ListenOptions& options) {
                    ": expected an address of this machine that is free, found one that cannot be had"));
 }
 
+// How httplib reads and writes a connection.
+class HttpStream : public httplib::Stream {
+ public:
+  explicit HttpStream(Connection& connection) : connection_(connection) {}
+  bool is_readable() const override { return connection_.end() == Connection::End::kNone; }
+  bool is_writable() const override { return connection_.Writable(); }
+  ssize_t read(char* to, std::size_t size) override { return connection_.Read(to, size); }
+  ssize_t write(const char* from, std::size_t size) override { return connection_.Write(from, size); }
+  void get_remote_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
+  void get_local_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
+  socket_t socket() const override { return connection_.socket(); }
+
+ private:
+  Connection& connection_;
+};
+
+// What a request was cut off for before there was one; 0 where it was not.
+int StatusOf(const Connection& connection) {
+  if (!connection.in_head()) return 0;
+  if (connection.end() == Connection::End::kHead) return 431;
+  return connection.end() == Connection::End::kTime ? 408 : 0;
+}
+
+HttpReply CutOff(int status, const ListenOptions& options) {
+  return HttpError(
+      status, status == 431 ? Join("expected headers of at most ", options.limits.most_head, " bytes in all")
+              : status == 408 ? Join("expected all headers within ", options.limits.head_s, " s")
+                              : std::string("all connections that it takes at a time are in use"));
+}
+
+// Where httplib has not understood enough to answer.
+std::string RawReply(int status, const ListenOptions& options) {
+  const std::string body = CutOff(status, options).body;
+  return Join("HTTP/1.1 ", status, ' ',
+              status == 431   ? "Request Header Fields Too Large"
+              : status == 408 ? "Request Timeout"
+                              : "Service Unavailable",
+              "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
+              "\r\n\r\n", body);
+}
+
+// httplib's server, but for what it does itself with a socket: it has no limit to a header without an end, to
+// the time that a slow client takes, and to the connections that wait.
+class LimitedServer : public httplib::Server {
+ public:
+  explicit LimitedServer(const ListenOptions& options)
+      : options_(options), tls_(MakeTls(options.certificate, options.key)) {
+    options_.limits.most_bytes = 2 * options_.most_body;  // room for the sizes of pieces
+    new_task_queue = [this] {
+      return new BoundedQueue(options_.threads, static_cast<std::size_t>(options_.most_waiting));
+    };
+  }
+  void Stop() {
+    stop_ = true;
+    stop();
+  }
+  // On a thread that answers: the connection that it has.
+  static const Connection* Now() { return Current(); }
+
+ private:
+  static const Connection*& Current() {
+    static thread_local const Connection* current = nullptr;
+    return current;
+  }
+  bool process_and_close_socket(socket_t socket) override {
+    if (BoundedQueue::refusing()) {
+      const std::string reply = tls_ == nullptr ? RawReply(503, options_) : "";
+      send(socket, reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      close(socket);
+      return false;
+    }
+    Connection connection(socket, tls_.get(), options_.limits, stop_);
+    HttpStream stream(connection);
+    Current() = &connection;
+    bool closed = false;
+    const bool done = process_request(stream, /*close_connection=*/true, closed, nullptr);
+    Current() = nullptr;
+    if (const int status = StatusOf(connection); status != 0 && !connection.answered()) {
+      const std::string reply = RawReply(status, options_);
+      connection.Write(reply.data(), reply.size());
+    }
+    return done;
+  }
+
+  ListenOptions options_;
+  std::shared_ptr<ssl_ctx_st> tls_;
+  std::atomic<bool> stop_{false};
+};
+
 }  // namespace
 
 HttpReply HttpError(int status, const std::string& why) {
@@ -194,14 +229,10 @@ HttpReply HttpError(int status, const std::string& why) {
 // The httplib server with what every listener does.
 struct HttpListener::Network {
   const HttpListener& of;
-  std::unique_ptr<httplib::Server> server;
+  std::unique_ptr<LimitedServer> server;
 
-  explicit Network(const HttpListener& listener) : of(listener), server(MakeServer(listener.options_)) {
-    const int threads = of.options_.threads;
-    server->new_task_queue = [threads] { return new httplib::ThreadPool(static_cast<std::size_t>(threads)); };
-    server->set_keep_alive_max_count(1);
-    server->set_read_timeout(5);
-    server->set_write_timeout(5);
+  explicit Network(const HttpListener& listener)
+      : of(listener), server(std::make_unique<LimitedServer>(listener.options_)) {
     server->set_payload_max_length(of.options_.most_body);
     server->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       const bool method = request.method == "GET" || request.method == "HEAD" || request.method == "POST";
@@ -226,8 +257,11 @@ struct HttpListener::Network {
     // What httplib itself refuses.
     server->set_error_handler([this](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return;
-      Send(HttpError(response.status, Join("HTTP status ", response.status)), "", SteadyClock::now(),
-           response);
+      const Connection* const now = LimitedServer::Now();
+      const int cut_off = now == nullptr ? 0 : StatusOf(*now);
+      Send(cut_off != 0 ? CutOff(cut_off, of.options_)
+                        : HttpError(response.status, Join("HTTP status ", response.status)),
+           "", SteadyClock::now(), response);
     });
   }
 
@@ -321,7 +355,7 @@ HttpReply HttpListener::Dispatch(const HttpRequest& request) const {
 
 void HttpListener::Serve(const std::atomic<bool>& stop, const std::function<void(int port)>& ready) {
   Network network(*this);
-  httplib::Server& server = *network.server;
+  LimitedServer& server = *network.server;
   std::unique_ptr<SocketFile> file;
   if (!options_.socket.empty()) file = std::make_unique<SocketFile>(options_.socket);
   const int port = Bind(server, options_);
@@ -332,7 +366,7 @@ void HttpListener::Serve(const std::atomic<bool>& stop, const std::function<void
   std::atomic<bool> ended{false};
   std::thread watcher([&] {
     while (!stop.load() && !ended.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    server.stop();
+    server.Stop();
   });
   sigset_t signals, before;
   sigemptyset(&signals);

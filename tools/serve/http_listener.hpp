@@ -2,9 +2,10 @@
 // which http_listener.cpp alone sees.
 //
 // It listens on a port or a UNIX socket, with TLS or without, asks for a bearer token where it has one,
-// bounds bodies, and answers what is wrong with a request itself: {"Error": why} with 400 (a body cut short),
-// 401, 403, 404, 405, 413, 414 or 500 (the handler threw). Every answer closes its connection: a body that
-// was refused half read is never taken for the next request.
+// bounds bodies, headers, connections and the time of each (connection.hpp), and answers what is wrong with a
+// request itself: {"Error": why} with 400 (a body cut short), 401, 403, 404, 405, 408 (too slow), 413, 414,
+// 431 (long headers), 500 (the handler threw) or 503 (no connection left). Every answer closes its
+// connection: a body that was refused half read is never taken for the next request.
 #pragma once
 
 #include <atomic>
@@ -14,6 +15,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tools/serve/connection.hpp"
 
 namespace berth {
 
@@ -27,8 +30,10 @@ struct ListenOptions {
   std::string token;             // what "Authorization: Bearer" must say; empty = nothing is asked
   std::size_t most_body = std::size_t{1} << 26;  // bytes; larger bodies get 413
   // A connection holds a thread from its first moment: whoever connects and says nothing must not be in the
-  // way of those who do. A thread that waits costs next to nothing.
-  int threads = 64;
+  // way of those who do. A thread that waits costs next to nothing. Further ones wait for a thread, and those
+  // beyond get 503.
+  int threads = 64, most_waiting = 192;
+  ConnectionLimits limits = {};  // most_bytes is made of most_body
 };
 
 struct HttpRequest {

@@ -10,6 +10,8 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/thread_team.hpp"
+#include "env/base/whole_file.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/sweep/sweep_folder.hpp"
@@ -46,12 +48,11 @@ class QuietOutput {
 // A whole sweep has the folder for itself; parts share it, each with its own range.
 struct Locks {
   Locks(const SweepRequest& request, bool part, std::int64_t end)
-      : folder(request.folder + "/lock", part,
-               Join(request.where, ": ", request.folder, ": another berth sweep is at work there")) {
+      : folder(LockOf(request.folder), Join(request.where, ": ", request.folder), "berth sweep", part) {
     if (part)
-      own.emplace(Join(request.folder, "/cells/", request.begin, "-", end, ".lock"), /*shared=*/false,
-                  Join(request.where, ": ", request.folder, ": another berth sweep is at work on cells ",
-                       request.begin, ":", end));
+      own.emplace(Join(request.folder, "/cells/", request.begin, "-", end, ".lock"),
+                  Join(request.where, ": ", request.folder, ": cells ", request.begin, ":", end),
+                  "berth sweep");
   }
   FileLock folder;
   std::optional<FileLock> own;
@@ -71,7 +72,9 @@ SweepState RunSweep(const SweepRequest& request) {
   const QuietOutput quiet;
   MakeFolder(request.folder + "/cells", request.where);
   const Locks locks(request, part, end);
-  if (!part) RemoveLeftovers(request.folder);
+  if (!part) {
+    for (const char* of : {"", "/cells"}) RemoveUnfinished(request.folder + of);
+  }
   const SweepRecord record = plan.Record(request.source);
   const bool begun = HoldsSweep(request.folder, record, request.where);
   SweepState state;

@@ -1,10 +1,5 @@
 #include "tools/sweep/sweep_folder.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -19,11 +14,6 @@ namespace {
 constexpr const char* kHead = "# berth sweep --config reads this";
 constexpr const char* kRecord = "/sweep.ini";
 constexpr const char* kSource = "# source ";
-
-std::string HostName() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "this machine";
-}
 
 // The first line in which the two differ, said for people.
 std::string Difference(const std::string& there, const std::string& here) {
@@ -43,27 +33,6 @@ std::string Difference(const std::string& there, const std::string& here) {
 }
 
 }  // namespace
-
-FileLock::FileLock(const std::string& path, bool shared, const std::string& busy) {
-  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0) throw Error(Join(path, ": cannot be written: ", std::strerror(errno)));
-  if (flock(file_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
-    const int error = errno;
-    close(file_);
-    if (error != EWOULDBLOCK) throw Error(Join(path, ": cannot be locked: ", std::strerror(error)));
-    const std::string who = ReadText(path);
-    throw Error(Join(busy, who.empty() ? "" : Join(" (", who, ")")));
-  }
-  // Who is refused says who has it; what stands there when nobody does means nothing. Of several nothing.
-  const std::string who = shared ? "" : Join("process ", getpid(), " on ", HostName());
-  if (ftruncate(file_, 0) != 0 ||
-      pwrite(file_, who.data(), who.size(), 0) != static_cast<ssize_t>(who.size()))
-    throw Error(Join(path, ": cannot be written: ", std::strerror(errno)));
-}
-
-FileLock::~FileLock() {
-  close(file_);
-}
 
 std::string SweepRecord::ToString() const {
   std::string text = Join(kHead, "\n", kSource, source, "\n");
@@ -85,16 +54,6 @@ bool HoldsSweep(const std::string& folder, const SweepRecord& record, const std:
 
 void WriteRecord(const std::string& folder, const SweepRecord& record) {
   WriteTextFile(folder + kRecord, record.ToString());
-}
-
-void RemoveLeftovers(const std::string& folder) {
-  std::vector<std::filesystem::path> left;
-  for (const std::filesystem::directory_entry& entry :
-       std::filesystem::directory_iterator(folder + "/cells")) {
-    if (entry.path().filename().string().find(".csv.tmp") != std::string::npos) left.push_back(entry.path());
-  }
-  std::error_code ignored;
-  for (const std::filesystem::path& path : left) std::filesystem::remove(path, ignored);
 }
 
 std::string CellPath(const std::string& folder, std::int64_t cell) {

@@ -12,19 +12,6 @@
 
 namespace berth {
 
-// A file that no other process holds, until it goes out of scope or the process ends, in whatever way.
-class FileLock {
- public:
-  // `shared`: with others that share it. Throws Error that says `busy` and who holds it.
-  FileLock(const std::string& path, bool shared, const std::string& busy);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  int file_ = -1;
-};
-
 // What decides a sweep's results, as lines: one sweep.ini may be continued by another with the same text.
 struct SweepRecord {
   std::string source;                                         // the build
@@ -36,9 +23,6 @@ struct SweepRecord {
 // Is it of this record? False where the folder has none yet; throws Error where it has another.
 bool HoldsSweep(const std::string& folder, const SweepRecord& record, const std::string& where);
 void WriteRecord(const std::string& folder, const SweepRecord& record);
-
-// Removes what writers left that were killed; nobody may be writing.
-void RemoveLeftovers(const std::string& folder);
 
 std::string CellPath(const std::string& folder, std::int64_t cell);
 

@@ -7,8 +7,8 @@
 
 #include "env/base/index.hpp"
 #include "env/sim/statistics.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/interrupt.hpp"
-#include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/actions/action_results.hpp"
 #include "tools/reproduce/actions/action_study.hpp"
@@ -227,8 +227,8 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
               << Duration(seconds + kEvaluateSeconds * static_cast<double>(rows.size())) << " of one core\n";
     return 0;
   }
-  for (const char* folder : {"/policies", "/tuned", "/results", "/runs", "/logs"})
-    MakeFolder(study.out + folder, options.Where("out"));
+  HoldFolder(study.out, options.Where("out"), "berth reproduce",
+             {"policies", "tuned", "results", "runs", "logs"});
   const int threads = Threads(options);
   for (const auto& [label, steps] : {std::pair{"train", &trainings}, std::pair{"tune", &tunings}}) {
     const ChildrenEnd made = Make(label, *steps, study, threads);

@@ -6,11 +6,11 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/options.hpp"
-#include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/gradient/gradient_task.hpp"
@@ -257,7 +257,7 @@ int ReproduceLearned(const std::vector<std::string>& arguments) {
   }
   LearnedSettings settings = ResolveSettings(options, policies);
   const std::string out = only_estimate ? options.Text("out") : options.Required("out");
-  if (!only_estimate) MakeFolder(out + "/runs", options.Where("out"));
+  if (!only_estimate) HoldFolder(out, options.Where("out"), "berth reproduce", {"runs"});
   const std::vector<Training> trainings = GradientTrainings(settings.gradient, experiments);
   if (only_estimate) {
     ListGradient(settings, trainings, experiments);

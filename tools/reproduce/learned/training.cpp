@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <sstream>
 
+#include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/whole_file.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
@@ -42,16 +42,11 @@ bool TrainStep(Words arguments, const std::string& run, const std::string& polic
   arguments.insert(arguments.end(), {"--out", run});
   if (RunTrain(arguments) == kExitInterrupted) return false;
   if (std::filesystem::exists(run + "/best.h5")) {
-    std::filesystem::copy_file(run + "/best.h5", policy);
+    WriteWhole(policy, ReadText(run + "/best.h5"));
   } else {
     RunExport({run, "--out", policy});
   }
   return true;
-}
-
-std::string ReadText(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // False when interrupted.
@@ -76,19 +71,19 @@ bool TrainOne(const Recipe& recipe, int seed, const TrainingPlan& plan) {
       } else {
         const std::string state = Join(folder, "/search_", i, ".h5");
         if (!policy.empty()) arguments.insert(arguments.end(), {"--policy", policy});
-        arguments.insert(arguments.end(), {"--curve", curve, "--state", state, "--out", next});
+        // An answer on the way is none: the search goes on.
+        const std::string answer = Join(folder, "/answer_", i, ".h5");
+        arguments.insert(arguments.end(), {"--curve", curve, "--state", state, "--out", answer});
         if (std::filesystem::exists(state)) arguments.emplace_back("--resume");
-        if (RunTune(arguments) == kExitInterrupted) {
-          std::filesystem::remove(next);  // an answer on the way is none: the search goes on
-          return false;
-        }
+        if (RunTune(arguments) == kExitInterrupted) return false;
+        MoveWhole(answer, next);
       }
     }
     if (step.verb == RecipeStep::Verb::kTrain)
       WriteTextFile(curve, LearningCurve(ReadText(run + "/progress.csv"), kCurveRows));
     policy = next;
   }
-  std::filesystem::copy_file(policy, result);
+  WriteWhole(result, ReadText(policy));
   return true;
 }
 

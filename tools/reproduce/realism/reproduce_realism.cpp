@@ -5,6 +5,7 @@
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
@@ -123,7 +124,7 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
   }
   CheckJsonWritable(options);
   const std::string out = options.Text("out");
-  if (!out.empty()) MakeFolder(out, options.Where("out"));
+  if (!out.empty()) HoldFolder(out, options.Where("out"), "berth reproduce");
   const std::vector<Example> chosen = Chosen(options);
   Json results = Json::array();
   for (const Example& example : chosen) {

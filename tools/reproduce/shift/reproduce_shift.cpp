@@ -5,8 +5,8 @@
 
 #include "env/base/index.hpp"
 #include "env/sim/statistics.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/home.hpp"
-#include "tools/output_file.hpp"
 #include "tools/progress.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
@@ -175,7 +175,7 @@ int ReproduceShift(const std::vector<std::string>& arguments) {
   const std::vector<ShiftTable> tables = Tables(quick ? kQuickPolicies : 5);
   const bool only_estimate = options.Bool("estimate");
   const std::string out = only_estimate ? options.Text("out") : options.Required("out");
-  if (!only_estimate) MakeFolder(out + "/runs", options.Where("out"));
+  if (!only_estimate) HoldFolder(out, options.Where("out"), "berth reproduce", {"runs"});
   ReproductionRuns runs("reproduce shift", out + "/runs", {options.Number("limit-s", 0.001, 1e9), false});
   for (const ShiftTable& table : tables) {
     for (const Shift& shift : Shifts()) {

@@ -1,0 +1,113 @@
+#include "env/base/whole_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+constexpr const char* kUnfinished = ".tmp";  // and the process
+
+std::filesystem::path FolderOf(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+// The name is in the folder, which is a file of its own. Some file systems cannot flush one: then they
+// promise nothing, and nothing is lost by a kill alone.
+void FlushFolder(const std::string& path) {
+  const int folder = open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  while (fsync(folder) != 0 && errno == EINTR) {
+  }
+  close(folder);
+}
+
+// 0 or the error.
+int WriteAll(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count < 0 ? errno : ENOSPC;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  while (fsync(file) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+int Rename(const std::string& from, const std::string& to) {
+  while (std::rename(from.c_str(), to.c_str()) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  FlushFolder(to);
+  return 0;
+}
+
+Error CannotWrite(const std::string& path, int error) {
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(path, ignored);
+  return Error(Join(path, ": cannot be written: ", std::strerror(error),
+                    there ? "; what was there before is intact" : ""));
+}
+
+}  // namespace
+
+WholeFile::WholeFile(const std::string& path) : path_(path), temporary_(Join(path, kUnfinished, getpid())) {
+  file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0) throw CannotWrite(path_, errno);
+}
+
+WholeFile::~WholeFile() {
+  if (file_ < 0) return;
+  close(file_);
+  unlink(temporary_.c_str());
+}
+
+void WholeFile::Fail(int error) {
+  unlink(temporary_.c_str());
+  throw CannotWrite(path_, error);
+}
+
+void WholeFile::Commit(std::string_view bytes) {
+  int error = WriteAll(file_, bytes);
+  // Closed by Linux whatever it says, and after a flush with nothing left to fail but a file system of a
+  // network.
+  if (close(file_) != 0 && errno != EINTR && error == 0) error = errno;
+  file_ = -1;
+  if (error == 0) error = Rename(temporary_, path_);
+  if (error != 0) Fail(error);
+}
+
+void WriteWhole(const std::string& path, std::string_view bytes) {
+  WholeFile file(path);
+  file.Commit(bytes);
+}
+
+void MoveWhole(const std::string& from, const std::string& to) {
+  if (const int error = Rename(from, to); error != 0) throw CannotWrite(to, error);
+}
+
+void RemoveUnfinished(const std::string& folder) {
+  std::vector<std::filesystem::path> left;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t at = name.rfind(kUnfinished), digits = at + std::strlen(kUnfinished);
+    if (at == std::string::npos || digits == name.size()) continue;
+    const bool of_process = name.find_first_not_of("0123456789", digits) == std::string::npos;
+    if (of_process && name.find('.') < at) left.push_back(entry.path());
+  }
+  for (const auto& file : left) std::filesystem::remove(file, ignored);
+}
+
+}  // namespace berth

@@ -1,0 +1,476 @@
+"""What durability.py disturbs: for each verb its commands, what it finishes on the way, and what its result is."""
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+JOBS = ["--workload", "toy(jobs=20)", "--cluster", "v100=2"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUSY = "is in use by "
+
+
+class Finding(Exception):
+    pass
+
+
+class Ran:
+    def __init__(self, code, out, error, done):
+        self.code, self.out, self.error, self.done = code, out, error, done
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class Verb:
+    weight, hows, more = 1, ("kill", "fault", "clock", "pair"), -1  # more: an exit code after which there is more to do
+
+    def __init__(self, campaign, home):
+        self.berth, self.library = campaign.berth, campaign.library
+        self.reference, self.ok, self.counted = None, 0, {}
+        self.begin(home)
+        begin = time.monotonic()
+        commands = 0
+        run = self.run({})
+        while not run.done:
+            commands += 1
+            if commands > 20 or run.code != self.more:
+                raise SystemExit(f"{self.name}: the reference failed: {run.code} {run.error}")
+            run = self.run({})
+        self.seconds = time.monotonic() - begin
+        self.reference = self.result()
+        self.close()
+
+    def calls(self, call):
+        """How many calls of a sort a whole run makes for files in its folder: counted once."""
+        if call not in self.counted:
+            folder, home = self.folder, self.folder.with_name(f"count_{self.name}_{call}")
+            shutil.rmtree(home, ignore_errors=True)
+            history = self.history
+            self.begin(home)
+            log = str(home) + ".faults"
+            variables = {"LD_PRELOAD": str(self.library), "BERTH_FAULT": f"{call}:1:none:0", "BERTH_FAULT_IN": str(home), "BERTH_FAULT_LOG": log}
+            while not self.run(variables).done:
+                pass
+            self.close()
+            lines = pathlib.Path(log).read_text().count("\n") if os.path.exists(log) else 0
+            pathlib.Path(log).unlink(missing_ok=True)
+            shutil.rmtree(home)
+            self.counted[call] = max(1, lines)
+            self.folder, self.history, self.kept = folder, history, {}
+        return self.counted[call]
+
+    def begin(self, folder):
+        self.folder, self.history, self.kept = folder, [], {}
+        folder.mkdir(exist_ok=True)
+
+    def close(self):
+        pass
+
+    def start(self, command, variables):
+        words = [str(self.berth), *command]
+        self.history.append(" ".join(f"{k}='{v}'" for k, v in variables.items()) + " " + " ".join(f"'{w}'" for w in words))
+        return subprocess.Popen(words, cwd=self.folder, env={**os.environ, **self.world(), **variables}, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def world(self):
+        return {}
+
+    def run(self, variables, kill_after=None):
+        command = self.command()
+        child = self.start(command, variables)
+        if kill_after is not None:
+            self.history[-1] += f"   # killed after {kill_after:.3f} s"
+        return self.wait(child, kill_after)
+
+    def wait(self, child, kill_after=None):
+        try:
+            out, error = child.communicate(timeout=kill_after if kill_after is not None else 300)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGKILL)
+            out, error = child.communicate()
+            if kill_after is None:
+                raise Finding("expected an end within 300 s, found none") from None
+        if child.returncode < 0 and child.returncode != -signal.SIGKILL:
+            raise Finding(f"expected no crash, found signal {-child.returncode}: {error[-300:]}")
+        return Ran(child.returncode, out, error, child.returncode == self.ok and self.complete())
+
+    def complete(self):
+        return True
+
+    def check_refusal(self, run, may_fail):
+        """What fails says so in one line, and ends with 2."""
+        if run.code in (self.ok, self.more):
+            return
+        if not may_fail:
+            raise Finding(f"expected no notice, found exit code {run.code}: {run.error[-300:]}")
+        last = run.error.strip().splitlines()[-1] if run.error.strip() else ""
+        if run.code != 2 or not last.startswith("berth"):
+            raise Finding(f"expected exit code 2 and one line, found {run.code}: {run.error[-300:]}")
+
+    def finished(self):
+        """Files that never change again."""
+        return []
+
+    def check_kept(self):
+        for path, before in self.kept.items():
+            if not path.exists() or digest(path) != before:
+                raise Finding(f"expected {path.name} as it was finished, found another or none")
+        self.kept.update({path: digest(path) for path in self.finished() if path.exists()})
+        for path in sorted(self.folder.rglob("*.h5")):
+            self.check_whole(path)
+        for path in sorted(self.folder.rglob("*.json")):
+            try:
+                json.loads(path.read_text())
+            except ValueError:
+                raise Finding(f"expected whole JSON in {path.name}, found {path.read_text()[-80:]!r}") from None
+
+    def check_whole(self, path):
+        seen = subprocess.run([str(self.berth), "inspect", str(path)], capture_output=True, text=True)
+        if seen.returncode != 0:
+            raise Finding(f"expected a whole {path.name}, found: {seen.stderr[-300:]}")
+
+    def result(self):
+        return {}
+
+    def check_result(self):
+        found = self.result()
+        for name, value in self.reference.items():
+            if found.get(name) != value:
+                raise Finding(f"expected {name} as in an undisturbed run, found another")
+        left = [str(p) for p in self.folder.rglob("*.tmp*")] + [str(p) for p in self.folder.rglob("*.part*")]
+        if left:
+            raise Finding(f"expected nothing left over, found {', '.join(left)}")
+
+    def pair(self, later):
+        """Two at once: one works, the other is refused, or finds it done."""
+        command = self.command()
+        first = self.start(command, {})
+        time.sleep(later if later > 0.3 else 0)
+        second = self.start(command, {})
+        self.history[-1] += "   # at the same time"
+        runs = [self.wait(second), self.wait(first)]
+        for run in runs:
+            if run.code == 2 and BUSY not in run.error and "already holds" not in run.error:
+                raise Finding(f"expected '{BUSY}', found: {run.error[-300:]}")
+            if run.code not in (self.ok, self.more, 2):
+                raise Finding(f"expected exit code 0 or 2, found {run.code}: {run.error[-300:]}")
+        if all(run.code == 2 for run in runs):
+            raise Finding(f"expected one that works, found both refused: {runs[0].error[-300:]}")
+
+
+class Train(Verb):
+    name, weight = "train", 3
+
+    def command(self):
+        if (self.folder / "run/checkpoint.h5").exists():
+            return ["train", "--resume", "--out", "run", "--json", "end.json"]
+        return ["train", *JOBS, "--envs", "2", "--threads", "1", "--device", "cpu", "--agent", "ppo(n_steps=16)", "--steps", "256",
+                "--episode-jobs", "5", "--warmup-jobs", "0", "--validate", "2", "--validations", "4", "--baselines", "fcfs",
+                "--out", "run", "--json", "end.json"]
+
+    def complete(self):
+        return (self.folder / "end.json").exists()
+
+    def result(self):
+        policy = self.folder / "policy.h5"
+        subprocess.run([str(self.berth), "export", "run", "--out", "policy.h5"], cwd=self.folder, check=True, capture_output=True)
+        return {p.name: digest(p) for p in [policy, *(self.folder / "run" / n for n in ("best.h5", "validation.csv", "config.ini"))]}
+
+
+class Evaluate(Verb):
+    """Over an older evaluation, which stays until the new one is whole."""
+    name, weight, hows = "evaluate", 3, ("kill", "fault", "clock")
+
+    def begin(self, folder):
+        super().begin(folder)
+        old = folder.parent / "old_evaluation"
+        if not old.exists():
+            making = folder.parent / "old_evaluation_making"
+            making.mkdir(exist_ok=True)
+            subprocess.run([str(self.berth), *self.command(seeds="0:2")], cwd=making, check=True, capture_output=True)
+            making.rename(old)
+        for path in old.iterdir():
+            shutil.copy(path, folder)
+
+    def command(self, seeds="0:3"):
+        return ["evaluate", *JOBS, "--schedulers", "fcfs;srpt", "--seeds", seeds, "--threads", "1", "--out", "e.h5", "--csv", "e.csv",
+                "--json", "e.json"]
+
+    def check_kept(self):
+        super().check_kept()
+        text = (self.folder / "e.csv").read_text()
+        if text.count("\n") != 3 or not text.endswith("\n"):
+            raise Finding(f"expected a whole e.csv, found {text[-80:]!r}")
+
+    def result(self):
+        figures = json.loads((self.folder / "e.json").read_text())
+        table = [line.rsplit(",", 1)[0] for line in (self.folder / "e.csv").read_text().splitlines()]  # but the time of decisions
+        for row in figures["schedulers"]:
+            for time_of in ("decision_us_mean", "decision_us_p99", "wall_s"):
+                row.pop(time_of)
+        return {"e.json": figures, "e.csv": table}
+
+
+class Shards(Verb):
+    """Two processes' parts, one after the other, and what joins them."""
+    name, weight, hows, more = "evaluate-shards", 2, ("kill", "fault", "clock"), 0
+
+    def finished(self):
+        return [self.folder / f"r.{rank}-of-2.h5" for rank in (0, 1)]
+
+    def next(self):
+        return next((rank for rank, path in enumerate(self.finished()) if not path.exists()), None)
+
+    def world(self):
+        rank = self.next()
+        return {} if rank is None else {"RANK": str(rank), "WORLD_SIZE": "2"}
+
+    def command(self):
+        if self.next() is None:
+            return ["evaluate", "--merge", "r.0-of-2.h5", "r.1-of-2.h5", "--threads", "1", "--json", "r.json"]
+        return ["evaluate", *JOBS, "--schedulers", "fcfs;srpt", "--seeds", "0:4", "--threads", "1", "--out", "r.h5"]
+
+    def complete(self):
+        return (self.folder / "r.json").exists()
+
+    def result(self):
+        figures = json.loads((self.folder / "r.json").read_text())
+        for row in figures["schedulers"]:
+            for time_of in ("decision_us_mean", "decision_us_p99", "wall_s"):
+                row.pop(time_of)
+        return {"r.json": figures}
+
+
+class Sweep(Verb):
+    name, weight = "sweep", 3
+
+    def command(self):
+        return ["sweep", "--over", "rate=1,2,3,4", "--over", "v100=2,4", "--workload", "queueing(rate={rate},jobs=20)",
+                "--cluster", "v100={v100}", "--schedulers", "fcfs;srpt", "--seeds", "0:2", "--threads", "2", "--out", "grid"]
+
+    def finished(self):
+        return sorted((self.folder / "grid/cells").glob("[0-9]*.csv")) + [self.folder / "grid/sweep.ini"]
+
+    def result(self):
+        return {p.name: digest(p) for p in [self.folder / "grid" / n for n in ("table.csv", "summary.csv", "table.h5")] + self.finished()}
+
+
+class Reproduce(Verb):
+    name, weight = "reproduce", 1
+
+    def command(self):
+        return ["reproduce", "gavel", "--only", "makespan", "--quick", "--no-pictures", "--seeds", "0:1", "--threads", "2", "--out", "g"]
+
+    def wait(self, child, kill_after=None):
+        run = super().wait(child, kill_after)
+        if run.code == 1 and (self.folder / "g/gavel.md").exists():  # something did not hold: as in the reference
+            run.done = True
+        return run
+
+    def check_refusal(self, run, may_fail):
+        if run.code != 1:
+            super().check_refusal(run, may_fail)
+
+    def finished(self):
+        return sorted((self.folder / "g/runs").glob("*.json"))
+
+    def pair(self, later):
+        self.ok, before = 1, self.ok
+        try:
+            super().pair(later)
+        finally:
+            self.ok = before
+
+    def result(self):
+        return {p.name: digest(p) for p in sorted((self.folder / "g").glob("*.csv"))}
+
+
+class Serve(Verb):
+    """The extender on a UNIX socket: a kill leaves the socket's file, which the next one takes over; answers are the same."""
+    name, weight, hows = "serve", 3, ("kill", "clock", "pair")
+
+    def begin(self, folder):
+        super().begin(folder)
+        self.child = None
+        policy = folder.parent / "serve_policy.h5"
+        if not policy.exists():
+            shutil.copy(next(iter(sorted((ROOT / "data/policies/cluster").glob("hetero_blind_1.h5")))), policy)
+        shutil.copy(policy, folder / "p.h5")
+        shutil.copy(ROOT / "tests/extender/table.json", folder)
+        names = json.loads((ROOT / "tests/extender/names.json").read_text())
+        self.calls_ = [("POST", "/filter", json.dumps(names)), ("POST", "/prioritize", json.dumps(names)), ("GET", "/healthz", None)]
+
+    def command(self):
+        return ["serve", "--extender", "--policy", "p.h5", "--table", "table.json", "--socket", "s", "--json", "serve.json"]
+
+    def ask(self, method, path, body):
+        """The answer, or None where it did not come whole."""
+        try:
+            link = socket.socket(socket.AF_UNIX)
+            link.settimeout(20)
+            here = os.open(self.folder, os.O_PATH)  # a socket's path is short
+            try:
+                link.connect(f"/proc/self/fd/{here}/s")
+            finally:
+                os.close(here)
+            http_link = http.client.HTTPConnection("berth")
+            http_link.sock = link
+            http_link.request(method, path, body)
+            answer = http_link.getresponse()
+            return answer.status, answer.read().decode()
+        except (OSError, http.client.HTTPException):
+            return None
+
+    def run(self, variables, kill_after=None):
+        self.child = child = self.start(self.command(), variables)
+        begin = time.monotonic()
+        answers = {}
+        while True:
+            past = time.monotonic() - begin
+            if child.poll() is not None:
+                out, error = child.communicate()
+                if child.returncode == -signal.SIGKILL:
+                    return Ran(child.returncode, out, error, False)
+                raise Finding(f"expected that it serves, found exit code {child.returncode}: {error[-300:]}")
+            if kill_after is not None and past > kill_after:
+                child.kill()
+                out, error = child.communicate()
+                return Ran(child.returncode, out, error, False)
+            if past > 60:
+                child.kill()
+                raise Finding("expected answers within 60 s, found none")
+            for call in self.calls_:
+                answer = self.ask(*call)
+                if answer is None:
+                    continue
+                if self.reference is not None and answer != self.reference[call[1]]:
+                    raise Finding(f"expected the answer to {call[1]} as without a kill, found {answer}")
+                answers[call[1]] = answer
+            if len(answers) == len(self.calls_) and kill_after is None:
+                self.answers = answers
+                child.terminate()
+                out, error = child.communicate(timeout=60)
+                if child.returncode != 0:
+                    raise Finding(f"expected an end by SIGTERM with 0, found {child.returncode}: {error[-300:]}")
+                return Ran(0, out, error, True)
+            time.sleep(0.01)
+
+    def pair(self, later):
+        self.child = first = self.start(self.command(), {})
+        begin = time.monotonic()
+        while self.ask("GET", "/healthz", None) is None and time.monotonic() < begin + 60:
+            time.sleep(0.02)
+        second = self.start(self.command(), {})
+        _, error = second.communicate(timeout=60)
+        if second.returncode != 2 or "another process listens there" not in error:
+            raise Finding(f"expected that the second is refused, found {second.returncode}: {error[-300:]}")
+        if self.ask("GET", "/healthz", None) is None:
+            raise Finding("expected that the first goes on, found that it does not")
+        first.kill()
+        first.communicate()
+
+    def close(self):
+        if self.child is not None and self.child.poll() is None:
+            self.child.kill()
+            self.child.communicate()
+
+    def result(self):
+        return self.answers
+
+
+class ServeSlurm(Verb):
+    """The controller, in control of a Slurm of files: lines of its log stay, and the next one goes on with it."""
+    name, weight, hows = "serve-slurm", 1, ("kill", "pair")
+
+    def begin(self, folder):
+        super().begin(folder)
+        (folder / "bin").mkdir(exist_ok=True)
+        for command in ("squeue", "sinfo", "scontrol", "sacctmgr"):
+            shutil.copy(ROOT / "tests/slurm/fake_slurm.py", folder / "bin" / command)
+        node = {"name": "v1", "state": "idle", "state_flags": [], "reason": "", "gres": "gpu:v100:8", "cpus": 8, "partitions": ["gpu"]}
+        now = time.time()
+        jobs = [{"job_id": i, "array_job_id": 0, "array_task_id": None, "array_task_string": "", "het_job_id": 0, "name": f"j{i}",
+                 "user_name": "ann", "partition": "gpu", "job_state": "PENDING", "state_reason": "JobHeldUser", "comment": "",
+                 "admin_comment": "berth", "dependency": "", "priority": 0, "nice": None, "submit_time": now - 100 + i, "eligible_time": 0,
+                 "start_time": 0, "time_limit": 60, "node_count": 1, "tasks": 1, "cpus": 1, "requeue": True, "restart_cnt": 0, "nodes": "",
+                 "required_nodes": "", "tres_per_job": "gres:gpu:1", "tres_per_node": "", "gres_detail": [], "held_gpus": []}
+                for i in range(1, 7)]
+        (folder / "state.json").write_text(json.dumps({"now": None, "jobs": jobs, "nodes": [node]}))
+        self.child = None
+
+    def world(self):
+        return {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "FAKE_SLURM": str(self.folder / "state.json")}
+
+    def command(self):
+        return ["serve", "--slurm", "--control", "--scheduler", "fcfs", "--poll", "0.1", "--port", "0", "--out", "out"]
+
+    def started(self):
+        return sum(job["job_state"] == "RUNNING" for job in json.loads((self.folder / "state.json").read_text())["jobs"])
+
+    def run(self, variables, kill_after=None):
+        self.child = child = self.start(self.command(), variables)
+        begin = time.monotonic()
+        while child.poll() is None:
+            past = time.monotonic() - begin
+            if kill_after is not None and past > kill_after:
+                child.kill()
+            elif kill_after is None and self.heard() and self.started() == 6:
+                child.terminate()
+                out, error = child.communicate(timeout=60)
+                return Ran(child.returncode, out, error, child.returncode == 0)
+            elif past > 60:
+                raise Finding("expected all six jobs to start within 60 s, found fewer")
+            time.sleep(0.02)
+        out, error = child.communicate()
+        if child.returncode != -signal.SIGKILL:
+            raise Finding(f"expected that it serves, found exit code {child.returncode}: {error[-300:]}")
+        return Ran(child.returncode, out, error, False)
+
+    def heard(self):
+        return (self.folder / "out/heartbeat").exists() and (self.folder / "out/decisions.jsonl").exists()
+
+    def check_kept(self):
+        log = self.folder / "out/decisions.jsonl"
+        text = log.read_text() if log.exists() else ""
+        if not text.startswith(self.kept.get("log", "")):
+            raise Finding("expected the lines of decisions.jsonl to stay, found others")
+        self.kept["log"] = text[:text.rfind("\n") + 1]
+        broken = 0
+        for line in text.split("\n"):
+            try:
+                json.loads(line or "{}")
+            except ValueError:
+                broken += 1
+        if broken > len(self.history):
+            raise Finding(f"expected at most one half line for a kill, found {broken}")
+        beat = self.folder / "out/heartbeat"
+        if beat.exists() and not re.fullmatch(r"\d+\n", beat.read_text()):
+            raise Finding(f"expected a whole heartbeat, found {beat.read_text()!r}")
+
+    def pair(self, later):
+        self.child = first = self.start(self.command(), {})
+        begin = time.monotonic()
+        while not self.heard() and time.monotonic() < begin + 60:
+            time.sleep(0.02)
+        second = self.start(self.command(), {})
+        _, error = second.communicate(timeout=60)
+        if second.returncode != 2 or BUSY not in error:
+            raise Finding(f"expected '{BUSY}', found {second.returncode}: {error[-300:]}")
+        first.kill()
+        first.communicate()
+
+    close = Serve.close
+
+    def result(self):
+        return {"started": self.started()}
+
+
+VERBS = {verb.name: verb for verb in (Train, Evaluate, Shards, Sweep, Reproduce, Serve, ServeSlurm)}

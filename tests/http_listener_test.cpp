@@ -6,15 +6,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
-#include <mutex>
-#include <thread>
 
 #include "env/base/check.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/http_client.hpp"
+#include "tests/serving.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/json.hpp"
@@ -28,72 +26,13 @@ using test::Body;
 using test::Exchange;
 using test::ExchangeOn;
 using test::Get;
+using test::Limited;
 using test::Post;
+using test::Serving;
 using test::StatusOf;
 using test::TemporaryFolder;
 
 const char kSecret[] = "0123456789abcdef-berth";
-
-// A listener with one route of each kind, serving until the end of the scope.
-class Serving {
- public:
-  explicit Serving(ListenOptions options) : listener_(std::move(options)) {
-    listener_.Get("/read", [](const HttpRequest& request) {
-      const auto at = request.query.find("q");
-      return HttpReply{200, at == request.query.end() ? "{}" : at->second};
-    });
-    listener_.Get(
-        "/page",
-        [](const HttpRequest&) {
-          return HttpReply{200, "<p>", "text/html"};
-        },
-        HttpListener::Access::kAnyone);
-    listener_.Post("/say", [](const HttpRequest& request) { return HttpReply{200, request.body}; });
-    listener_.Post("/throw", [](const HttpRequest&) -> HttpReply { throw Error("it broke"); });
-    listener_.Observe([this](const std::string& route, int status, double seconds) {
-      const std::lock_guard<std::mutex> guard(mutex_);
-      seen_.push_back(Join(route, ' ', status, seconds >= 0.0 ? "" : " before it began"));  // CHECK is one thread's
-    });
-    std::atomic<bool> ready{false};
-    thread_ = std::thread([this, &ready] {
-      try {
-        listener_.Serve(stop_, [&](int port) { port_ = port, ready = true; });
-      } catch (const Error& error) {
-        problem_ = error.what();
-        ready = true;
-      }
-    });
-    while (!ready) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  ~Serving() { End(); }
-  void End() {
-    stop_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-  int port() const { return port_; }
-  const std::string& problem() const { return problem_; }
-  const HttpListener& listener() const { return listener_; }
-  std::vector<std::string> seen() {
-    const std::lock_guard<std::mutex> guard(mutex_);
-    return seen_;
-  }
-
- private:
-  HttpListener listener_;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-  int port_ = -1;
-  std::string problem_;
-  std::mutex mutex_;
-  std::vector<std::string> seen_;
-};
-
-ListenOptions Limited(std::size_t most_body) {
-  ListenOptions options;
-  options.most_body = most_body;
-  options.threads = 8;
-  return options;
-}
 
 std::string ProblemOf(const ListenOptions& options) {
   Serving serving(options);

@@ -1,0 +1,233 @@
+// Files from strangers: policies and scenarios that lie about how much is in them, that name what they should not, or
+// that are damaged. Each is refused in a line, in little memory, and nothing is run or written.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/hdf5_file.hpp"
+#include "env/base/rng.hpp"
+#include "policies/bundle.hpp"
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/policies_support.hpp"
+#include "tests/sanitized.hpp"
+#include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Berth;
+using test::CheckOneLine;
+using test::Slurp;
+using test::TemporaryFolder;
+
+constexpr rlim_t kRoom = rlim_t{1} << 30;  // bytes of address space: the program itself maps a third of it
+
+const std::string kOnJobs = "evaluate --workload 'toy(jobs=5)' --cluster v100=2 --seeds 0:1 --threads 1 --schedulers ";
+
+// With so much room for the whole process: an allocation without bound ends it, and not in a line.
+test::Outcome BerthInRoom(const TemporaryFolder& folder, const std::string& arguments) {
+  rlimit before = {};
+  getrlimit(RLIMIT_AS, &before);
+  const rlimit small = {kRoom, before.rlim_max};
+  setrlimit(RLIMIT_AS, &small);
+  const test::Outcome outcome = Berth(folder, arguments);
+  setrlimit(RLIMIT_AS, &before);
+  return outcome;
+}
+
+// A copy of a file with one thing changed; the content hash is that of what it holds then, so nothing but the
+// readers' own checks stands in the way.
+void Forge(const std::string& from, const std::string& kind, const std::string& to,
+           const std::function<bool(h5::Writer& out, const std::string& name)>& instead) {
+  const h5::Reader in(from, kind, 1000);
+  h5::Writer out(to, kind, in.version());
+  for (const std::string& name : in.Attributes()) {
+    if (name.starts_with("berth_") || name == "content_hash" || name.starts_with("source_") || instead(out, name)) continue;
+    try {
+      out.Text(name, in.Text(name));
+    } catch (const Error&) {
+      try {
+        out.Integer(name, in.Integer(name));
+      } catch (const Error&) {
+        out.Number(name, in.Number(name));
+      }
+    }
+  }
+  const auto copy = [&]<class T>(const std::string& name, T) {
+    try {
+      std::vector<std::int64_t> shape;
+      const std::vector<T> values = in.Array<T>(name, -1, &shape);
+      out.Array<T>(name, values, shape);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  for (const std::string& name : in.Datasets()) {
+    if (instead(out, name)) continue;
+    REQUIRE((copy(name, float{}) || copy(name, double{}) || copy(name, std::int32_t{}) || copy(name, std::int64_t{}) ||
+             copy(name, std::uint8_t{}) || copy(name, std::uint64_t{})));
+  }
+  out.Commit();
+}
+
+}  // namespace
+
+TEST_CASE("hostile files: a policy that says that it is huge is refused in a line, in little memory") {
+  if (test::kSanitized) return test::Skip("AddressSanitizer needs the address space that this test takes away");
+  const TemporaryFolder folder;
+  const std::string honest = BERTH_SOURCE_DIR "/data/policies/cluster/hetero_blind_1.h5";
+  const auto with_network = [&](const std::string& network) {
+    Forge(honest, "policy", folder / "p.h5", [&](h5::Writer& out, const std::string& name) {
+      if (name == "network") out.Text(name, network);
+      return name == "network";
+    });
+    return BerthInRoom(folder, kOnJobs + "'policy(file=p.h5)'");
+  };
+  for (const char* network : {"mlp(hidden=2000000000)", "mlp(hidden=99999999999999999999)", "mlp(hidden=-1)", "pair_scorer(width=100000000)",
+                              "mlp(hidden=1000000,layers=1000000)", "no_such(width=1)", "mlp(((((((((((((((((((((((((((((("}) {
+    CAPTURE(network);
+    const test::Outcome outcome = with_network(network);
+    CAPTURE(outcome.error);
+    CheckOneLine(outcome, "");
+  }
+  CheckOneLine(with_network("pair_scorer(width=" + std::string(1 << 20, '9') + ")"), "");
+}
+
+TEST_CASE("hostile files: layouts and examples of any size, and arrays of another, are refused in a line") {
+  if (test::kSanitized) return test::Skip("AddressSanitizer needs the address space that this test takes away");
+  const TemporaryFolder folder;
+  const std::string honest = BERTH_SOURCE_DIR "/data/policies/cluster/hetero_blind_1.h5";
+  const h5::Reader in(honest, "policy", 1000);
+  std::vector<std::string> names = in.Datasets();
+  int refused = 0;
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    // A dataset of one value in place of what there was; and no dataset.
+    for (const int how : {0, 1}) {
+      Forge(honest, "policy", folder / "p.h5", [&](h5::Writer& out, const std::string& found) {
+        if (found == name && how == 0) out.Array<std::int64_t>(name, std::vector<std::int64_t>{std::int64_t{1} << 62});
+        return found == name;
+      });
+      const test::Outcome outcome = BerthInRoom(folder, kOnJobs + "'policy(file=p.h5)'");
+      CAPTURE(outcome.error);
+      if (outcome.code == 0) continue;  // what no decision needs, such as the names of types
+      CheckOneLine(outcome, "p.h5");
+      ++refused;
+    }
+  }
+  CHECK(refused > static_cast<int>(names.size()));
+}
+
+TEST_CASE("hostile files: a scenario whose numbers lie is refused in a line, in little memory") {
+  if (test::kSanitized) return test::Skip("AddressSanitizer needs the address space that this test takes away");
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, "generate --workload 'toy(jobs=20)' --cluster v100=2 --out s.h5").code == 0);
+  const h5::Reader in(folder / "s.h5", "scenario", 1);
+  int refused = 0;
+  for (const std::string& name : in.Datasets()) {
+    CAPTURE(name);
+    for (const std::int64_t value : {std::int64_t{1} << 62, std::int64_t{-1}}) {
+      Forge(folder / "s.h5", "scenario", folder / "forged.h5", [&](h5::Writer& out, const std::string& found) {
+        if (found != name) return false;
+        std::vector<std::int64_t> shape;
+        // Of its own type and size, and each value is out of all bounds.
+        const auto put = [&]<class T>(T) {
+          try {
+            const std::size_t size = in.Array<T>(name, -1, &shape).size();
+            out.Array<T>(name, std::vector<T>(size, static_cast<T>(value)), shape);
+            return true;
+          } catch (const Error&) {
+            return false;
+          }
+        };
+        return put(double{}) || put(std::int32_t{}) || put(std::int64_t{}) || put(std::uint64_t{}) || put(float{}) ||
+               put(std::uint8_t{});
+      });
+      const test::Outcome outcome = BerthInRoom(folder, "simulate --scenario forged.h5 --scheduler fcfs");
+      CAPTURE(outcome.error);
+      CHECK((outcome.code == 0 || outcome.code == 2));
+      if (outcome.code == 2) CheckOneLine(outcome, "forged.h5"), ++refused;
+    }
+  }
+  CHECK(refused > 10);
+}
+
+TEST_CASE("hostile files: no policy or scenario runs a program, or names a file that is written") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "evil.py") << "import pathlib\npathlib.Path('ran').write_text('code')\n";
+  const std::string python = "python(file=evil.py:Evil)";
+  // As the text of a scenario's features, clock and costs, and of its tenants' policy; of a policy's network, encoder and process.
+  REQUIRE(Berth(folder, "generate --workload 'toy(jobs=20)' --cluster v100=2 --out s.h5").code == 0);
+  const auto forged = [&](const std::string& from, const std::string& kind, const std::string& name, const std::string& text) {
+    Forge(from, kind, folder / "f.h5", [&](h5::Writer& out, const std::string& found) {
+      if (found == name) out.Text(name, text);
+      return found == name;
+    });
+  };
+  const h5::Reader scenario(folder / "s.h5", "scenario", 1);
+  for (const std::string& text : {python, std::string("failures(log=evil.py)"), std::string("$(touch ran)"), std::string("`touch ran`"),
+                                  std::string("; touch ran"), std::string("../../ran"), std::string("|touch ran")}) {
+    for (const std::string& name : scenario.Attributes()) {
+      if (name.starts_with("berth_") || name == "content_hash" || name.starts_with("source_")) continue;
+      CAPTURE(text, name);
+      forged(folder / "s.h5", "scenario", name, text);
+      for (const char* command : {"simulate --scenario f.h5 --scheduler fcfs", "inspect f.h5"}) {
+        const test::Outcome outcome = Berth(folder, command);
+        CHECK((outcome.code == 0 || outcome.code == 2));
+      }
+    }
+    const std::string policy = BERTH_SOURCE_DIR "/data/policies/cluster/hetero_blind_1.h5";
+    for (const char* name : {"network", "encoder", "mdp_encoder", "actions", "reward", "order", "agent", "provenance"}) {
+      CAPTURE(text, name);
+      forged(policy, "policy", name, text);
+      const test::Outcome outcome = Berth(folder, kOnJobs + "'policy(file=f.h5)'");
+      CHECK((outcome.code == 0 || outcome.code == 2));
+    }
+    CHECK_FALSE(fs::exists(folder / "ran"));
+  }
+  std::vector<std::string> left;
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path())) left.push_back(entry.path().filename());
+  std::sort(left.begin(), left.end());
+  CAPTURE(left);
+  for (const std::string& name : left)
+    CHECK((name == "evil.py" || name == "f.h5" || name == "s.h5" || name == "out" || name == "error" || name.ends_with(".txt")));
+}
+
+TEST_CASE("hostile files: damaged bytes are refused in a line: two hundred files with some of them changed") {
+  if (test::kSanitized) return test::Skip("AddressSanitizer needs the address space that this test takes away");
+  const TemporaryFolder folder;
+  const std::string honest = Slurp(BERTH_SOURCE_DIR "/data/policies/cluster/hetero_blind_1.h5");
+  Stream stream(5, Purpose::kTest);
+  int refused = 0;
+  const int files = test::kSanitized ? 20 : 200;
+  for (int i = 0; i < files; ++i) {
+    std::string bytes = honest;
+    const int changes = 1 + static_cast<int>(stream.Below(8));
+    // Half of them where the file's own tables are.
+    const std::size_t within = i % 2 == 0 ? std::min<std::size_t>(bytes.size(), 4096) : bytes.size();
+    for (int k = 0; k < changes; ++k)
+      bytes[stream.Below(static_cast<std::uint32_t>(within))] = static_cast<char>(stream.Below(256));
+    if (i % 10 == 0) bytes.resize(stream.Below(static_cast<std::uint32_t>(bytes.size())));
+    std::ofstream(folder / "d.h5", std::ios::binary) << bytes;
+    CAPTURE(i);
+    const test::Outcome outcome = BerthInRoom(folder, kOnJobs + "'policy(file=d.h5)'");
+    CAPTURE(outcome.error);
+    CHECK((outcome.code == 0 || outcome.code == 2));  // 0: bytes that stand for nothing
+    if (outcome.code == 2) CheckOneLine(outcome, "d.h5"), ++refused;
+  }
+  CHECK(refused > files / 2);
+}
+
+}  // namespace berth

@@ -1,0 +1,226 @@
+// What no client can do to `berth serve`: fill its memory, hold its threads, reach a file, or outlast it.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/binary.hpp"
+#include "tests/catch.hpp"
+#include "tests/fake_slurm.hpp"
+#include "tests/http_client.hpp"
+#include "tests/serving.hpp"
+#include "tests/skip.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace berth {
+namespace {
+
+using Catch::Matchers::Contains;
+using test::Body;
+using test::Exchange;
+using test::ExchangeOn;
+using test::Get;
+using test::Limited;
+using test::Post;
+using test::Serving;
+using test::StatusOf;
+using test::TemporaryFolder;
+
+// What a connection says until the server closes it, and after how many seconds.
+std::pair<std::string, double> UntilClosed(int connection, const std::string& sent) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::string said = ExchangeOn(connection, sent);
+  return {std::move(said), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+}
+
+}  // namespace
+
+TEST_CASE("http_limits: headers without end are cut off, in one line, in many, and in the first") {
+  ListenOptions options = Limited(1000);
+  options.limits.most_head = 10000;
+  Serving serving(options);
+  const int port = serving.port();
+  std::string many = "GET /read HTTP/1.1\r\nHost: b\r\n";
+  while (many.size() < (10 << 20)) many += "X: " + std::string(1000, 'x') + "\r\n";  // 10 MB
+  const std::string of_many = Exchange(port, many);
+  CHECK(StatusOf(of_many) == 431);
+  CHECK_THAT(Body(of_many), Contains("headers of at most 10000 bytes in all"));
+  CHECK(StatusOf(Exchange(port, "GET /read HTTP/1.1\r\nHost: b\r\nX: " + std::string(10 << 20, 'x'))) == 431);
+  CHECK(StatusOf(Exchange(port, "GET /" + std::string(10 << 20, 'x'))) == 431);
+  CHECK(StatusOf(Exchange(port, std::string(10 << 20, '\n'))) != 200);
+  CHECK(StatusOf(Exchange(port, std::string(20000, '\0'))) != 200);
+  // Just within, in lines that httplib takes.
+  std::string within = "GET /read HTTP/1.1\r\nHost: b\r\n";
+  while (within.size() < 9000) within += "X: " + std::string(1000, 'x') + "\r\n";
+  CHECK(StatusOf(Exchange(port, within + "\r\n")) == 200);
+  CHECK(Body(Exchange(port, Get("/healthz"))) == "ok\n");
+}
+
+TEST_CASE("http_limits: pieces without end are cut off, also in what is no body") {
+  Serving serving(Limited(100000));
+  const int port = serving.port();
+  const std::string head = "POST /say HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n";
+  std::string pieces = head;
+  while (pieces.size() < (1 << 20)) pieces += "3e8\r\n" + std::string(1000, 'x') + "\r\n";
+  CHECK(StatusOf(Exchange(port, pieces)) == 413);
+  CHECK(StatusOf(Exchange(port, head + "1;" + std::string(10 << 20, 'x'))) != 200);  // a piece's size without end
+  CHECK(StatusOf(Exchange(port, head + "0\r\n" + std::string(10 << 20, 'x'))) != 200);  // a trailer's line
+  CHECK(StatusOf(Exchange(port, head + "zz\r\nx\r\n0\r\n\r\n")) == 400);
+  CHECK(Body(Exchange(port, head + "5\r\nhello\r\n0\r\n\r\n")) == "hello");
+  CHECK(Body(Exchange(port, Get("/healthz"))) == "ok\n");
+}
+
+TEST_CASE("http_limits: who sends a byte now and then is cut off by the clock, whatever it sends") {
+  ListenOptions options = Limited(1000);
+  options.limits.silence_s = 2.0, options.limits.head_s = 0.5, options.limits.request_s = 1.0;
+  Serving serving(options);
+  const int port = serving.port();
+  // Slowloris: a header, and never its end. The client writes until it cannot; what it is told is 408.
+  const auto drip = [&](const std::string& begin, const std::string& more) {
+    const int connection = test::Connect(port);
+    REQUIRE(connection >= 0);
+    send(connection, begin.data(), begin.size(), MSG_NOSIGNAL);
+    char byte = 0;
+    for (int tenths = 0; tenths < 300; ++tenths) {
+      if (send(connection, more.data(), more.size(), MSG_NOSIGNAL) <= 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const ssize_t count = recv(connection, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+      if (count >= 0 || errno != EAGAIN) break;  // an answer, or the end
+    }
+    return UntilClosed(connection, "").first;
+  };
+  CHECK(StatusOf(drip("GET /read HTTP/1.1\r\nHost: b\r\n", "X: y\r\n")) == 408);
+  CHECK(StatusOf(drip("", "G")) == 408);
+  CHECK(StatusOf(drip("POST /say HTTP/1.1\r\nHost: b\r\nContent-Length: 900\r\n\r\n", "x")) == 400);
+  CHECK(StatusOf(drip("", "")) == 408);  // nothing at all
+  CHECK(Body(Exchange(port, Get("/healthz"))) == "ok\n");
+}
+
+TEST_CASE("http_limits: who reads its answer slowly is cut off too") {
+  ListenOptions options = Limited(50 << 20);
+  options.limits.answer_s = 0.5;
+  Serving serving(options);
+  // The answer is larger than what the sockets hold.
+  const std::string sent = Post("/say", std::string(40 << 20, 'x'));
+  const int connection = test::Connect(serving.port());
+  REQUIRE(connection >= 0);
+  for (std::size_t done = 0; done < sent.size();) {
+    const ssize_t n = send(connection, sent.data() + done, sent.size() - done, MSG_NOSIGNAL);
+    REQUIRE(n > 0);
+    done += static_cast<std::size_t>(n);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  const std::string got = UntilClosed(connection, "").first;
+  CHECK(got.size() < sent.size());
+  CHECK(Body(Exchange(serving.port(), Get("/healthz"))) == "ok\n");
+}
+
+TEST_CASE("http_limits: ten thousand connections hold so many and no more, and the others are told") {
+  ListenOptions options = Limited(1000);
+  options.threads = 4, options.most_waiting = 20, options.limits.head_s = options.limits.silence_s = 60.0;
+  std::vector<int> held;
+  int refused = 0;
+  {
+    Serving serving(options);
+    const int port = serving.port();
+    const auto files = [] {
+      return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+    };
+    const auto before = files();
+    for (int i = 0; i < 10000; ++i) {
+      const int connection = test::Connect(port);
+      REQUIRE(connection >= 0);
+      if (held.size() < 24) {
+        held.push_back(connection);
+        std::this_thread::sleep_for(std::chrono::milliseconds(held.size() == 24 ? 500 : 5));  // until they are taken
+        continue;
+      }
+      const std::string said = ExchangeOn(connection, i % 100 == 0 ? Get("/healthz") : "");
+      refused += StatusOf(said) == 503 || said.empty();  // what was sent may cross the answer
+    }
+    CHECK(refused == 10000 - 24);
+    CHECK(files() <= before + 24 + 24 + 2);
+    // They go, and there is room.
+    for (const int connection : held) close(connection);
+    bool answered = false;
+    for (int tries = 0; tries < 100 && !answered; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      answered = Body(Exchange(port, Get("/healthz"))) == "ok\n";
+    }
+    CHECK(answered);
+  }
+}
+
+TEST_CASE("http_limits: an end is not held up by who is slow") {
+  ListenOptions options = Limited(1000);
+  options.limits.head_s = options.limits.silence_s = options.limits.request_s = 600.0;
+  Serving serving(options);
+  const int silent = test::Connect(serving.port()), half = test::Connect(serving.port());
+  const std::string begin = "POST /say HTTP/1.1\r\nContent-Length: 9\r\n\r\nx";
+  send(half, begin.data(), begin.size(), MSG_NOSIGNAL);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  serving.End();  // else the test ends after ten minutes
+  close(silent), close(half);
+}
+
+TEST_CASE("http_limits: no path leads to a file, however it is written") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "secret") << "a secret of this machine";
+  Serving serving(Limited(1000));
+  const int port = serving.port();
+  for (const std::string& path :
+       {std::string("/../../../../../../etc/passwd"), std::string("/%2e%2e/%2e%2e/%2e%2e/etc/passwd"), std::string("/..%2f..%2fetc/passwd"),
+        std::string("//etc/passwd"), std::string("/etc/passwd%00"), std::string("/read/../../etc/passwd"), std::string("/page/..%5c..%5cetc"),
+        std::string("file:///etc/passwd"), folder / "secret", "/read" + (folder / "secret"), std::string("/."), std::string("/page/"),
+        std::string("/%70age/../etc/passwd")}) {
+    CAPTURE(path);
+    const std::string said = Exchange(port, Get(path));
+    CHECK((StatusOf(said) == 404 || StatusOf(said) == 400));
+    CHECK_THAT(said, !Contains("root:") && !Contains("a secret"));
+  }
+  // A query and a body are texts for a handler, never names.
+  CHECK(Body(Exchange(port, Get("/read?q=/etc/passwd"))) == "/etc/passwd");
+}
+
+TEST_CASE("http_limits: requests that are none are answered or dropped, and the next one is served") {
+  Serving serving(Limited(1000));
+  const int port = serving.port();
+  for (const std::string& request :
+       {std::string("GET\r\n\r\n"), std::string("GET /read\r\n\r\n"), std::string("GET /read HTTP/9.9\r\n\r\n"), std::string("\r\n\r\n\r\n"),
+        std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), std::string("GET /read HTTP/1.1\r\nNo colon here\r\n\r\n"),
+        std::string("GET /read HTTP/1.1\r\nHost: a\r\nHost: b\r\n: empty\r\n\r\n"),
+        std::string("POST /say HTTP/1.1\r\nContent-Length: -1\r\n\r\nx"), std::string("POST /say HTTP/1.1\r\nContent-Length: 1e9\r\n\r\nx"),
+        std::string("POST /say HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        std::string("GET /read?%zz=%& HTTP/1.1\r\n\r\n"), std::string("GET /read HTTP/1.1\r\nRange: bytes=9-1,0-99999999999999\r\n\r\n"),
+        std::string("\0\1\2\3\r\n\r\n", 8), std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11)}) {
+    CAPTURE(request);
+    const std::string said = Exchange(port, request, /*finish=*/true);
+    CHECK((said.empty() || StatusOf(said) >= 200));
+    CHECK(said.find("HTTP/1.1", 1) == std::string::npos);  // one answer, and never a second request
+    CHECK(Body(Exchange(port, Get("/healthz"))) == "ok\n");
+  }
+}
+
+TEST_CASE("http_limits: the server needs no root", "[binary]") {
+  if (geteuid() == 0 && std::system("command -v setpriv >/dev/null") != 0) return test::Skip("needs the program setpriv");
+  const TemporaryFolder folder;
+  test::FakeSlurm slurm;
+  std::filesystem::permissions(slurm.folder().path(), std::filesystem::perms::all);
+  const std::string as = geteuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups " : "";
+  // One look at a Slurm of files: it writes its folder, and is nobody.
+  const std::string command = Join("cd '", slurm.folder().path(), "' && chmod 0777 . state.json bin/* && ", as, BERTH_BINARY,
+                                   " serve --slurm --once --out out >said 2>&1");
+  const int code = std::system(command.c_str());
+  CAPTURE(test::Slurp(slurm / "said"));
+  CHECK(code == 0);
+}
+
+}  // namespace berth

@@ -1,6 +1,8 @@
 #include "env/base/whole_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -62,9 +64,20 @@ Error CannotWrite(const std::string& path, int error) {
 
 }  // namespace
 
+// Locked, so that whoever tidies up knows that it is being written, on whichever machine.
 WholeFile::WholeFile(const std::string& path) : path_(path), temporary_(Join(path, kUnfinished, getpid())) {
-  file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) throw CannotWrite(path_, errno);
+  for (int tries = 0; file_ < 0 && tries < 10; ++tries) {
+    file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file_ < 0 && errno == EINTR) continue;
+    if (file_ < 0) throw CannotWrite(path_, errno);
+    flock(file_, LOCK_EX | LOCK_NB);
+    struct stat opened = {}, named = {};
+    if (fstat(file_, &opened) == 0 && stat(temporary_.c_str(), &named) == 0 && opened.st_ino == named.st_ino)
+      return;
+    close(file_);  // somebody tidied it up before it was locked
+    file_ = -1;
+  }
+  throw CannotWrite(path_, EAGAIN);
 }
 
 WholeFile::~WholeFile() {
@@ -80,11 +93,9 @@ void WholeFile::Fail(int error) {
 
 void WholeFile::Commit(std::string_view bytes) {
   int error = WriteAll(file_, bytes);
-  // Closed by Linux whatever it says, and after a flush with nothing left to fail but a file system of a
-  // network.
-  if (close(file_) != 0 && errno != EINTR && error == 0) error = errno;
-  file_ = -1;
   if (error == 0) error = Rename(temporary_, path_);
+  close(file_);  // behind the name, since it holds the lock; after a flush nothing is left that could fail
+  file_ = -1;
   if (error != 0) Fail(error);
 }
 

@@ -179,6 +179,18 @@ class Train(Verb):
     def complete(self):
         return (self.folder / "end.json").exists()
 
+    def check_kept(self):
+        super().check_kept()
+        rows = self.folder / "run/validation.csv"
+        text = rows.read_text() if rows.exists() else ""
+        if not text.startswith(self.rows) or (text and not text.endswith("\n")):
+            raise Finding(f"expected the rows of validation.csv to stay, found {text!r}")
+        self.rows = text
+
+    def begin(self, folder):
+        super().begin(folder)
+        self.rows = ""
+
     def result(self):
         policy = self.folder / "policy.h5"
         subprocess.run([str(self.berth), "export", "run", "--out", "policy.h5"], cwd=self.folder, check=True, capture_output=True)

@@ -13,6 +13,7 @@
 #include "tools/python/environments.hpp"
 #include "tools/python/learning.hpp"
 #include "tools/python/python_scheduler.hpp"
+#include "tools/python/python_workload.hpp"
 
 namespace nb = nanobind;
 
@@ -32,8 +33,9 @@ nb::object CopyOf(std::span<const From> values) {
 
 class PythonPoint {
  public:
-  explicit PythonPoint(const std::map<std::string, std::string>& keywords)
-      : named_(ResolveEnvironment(kEnvironment, keywords)), point_(*named_.mdp) {
+  PythonPoint(const std::map<std::string, std::string>& keywords, nb::object jobs)
+      : named_(ResolveEnvironment(kEnvironment, keywords, WithPythonJobs(std::move(jobs)))),
+        point_(*named_.mdp) {
     const std::unique_ptr<VecEnv> env = named_.make(named_.seed, /*num_envs=*/1, /*threads=*/1);
     layout_ = env->layout();
     actions_ = env->num_actions();
@@ -121,8 +123,11 @@ void AddDecisionPoint(nb::module_& module) {
       module, "DecisionPoint",
       "What HeteroCluster-v0 shows and forbids, within decide of a berth.Scheduler: open, "
       "put while there is more to choose, close. One thread at a time.")
-      .def(nb::init<const std::map<std::string, std::string>&>(), nb::arg("keywords"),
-           "Keywords of HeteroCluster-v0; ValueError names the one that is wrong.")
+      .def(
+          nb::init<const std::map<std::string, std::string>&, nb::object>(), nb::arg("keywords"),
+          nb::arg("jobs") = nb::none(),
+          "Keywords of HeteroCluster-v0, and the berth.jobs.Jobs that are its workload; ValueError names the "
+          "one that is wrong.")
       .def("begin", &PythonPoint::Begin, nb::arg("view"),
            "A run begins. ValueError where its cluster is another one than the environment's.")
       .def("open", &PythonPoint::Open, nb::arg("view"), "True where there is anything to choose.")

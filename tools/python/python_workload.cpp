@@ -148,4 +148,14 @@ std::shared_ptr<const ScenarioSource> MakePythonWorkload(nb::object jobs, Option
   return std::make_shared<const PythonWorkload>(Share(std::move(jobs)), name, options, request, speeds);
 }
 
+EnvironmentExtras WithPythonJobs(nb::object jobs) {
+  EnvironmentExtras extras;
+  if (!jobs.is_none()) {
+    extras.source = [shared = Share(std::move(jobs))](Options& options) {
+      return MakePythonWorkload(*shared, options);
+    };
+  }
+  return extras;
+}
+
 }  // namespace berth

@@ -7,6 +7,7 @@
 
 #include "env/gym/scenario_source.hpp"
 #include "tools/options.hpp"
+#include "tools/python/extended_environment.hpp"
 
 namespace berth {
 
@@ -16,5 +17,8 @@ namespace berth {
 // text(seed); those of an episode text of a number drawn from (seed, environment, episode). Errors name the
 // job, from 0. REQUIRES: the GIL; the source takes it by itself.
 std::shared_ptr<const ScenarioSource> MakePythonWorkload(nanobind::object jobs, Options& options);
+
+// An environment whose workload is `jobs`, which may be None: the options' then. REQUIRES: the GIL.
+EnvironmentExtras WithPythonJobs(nanobind::object jobs);
 
 }  // namespace berth

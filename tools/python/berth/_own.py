@@ -26,13 +26,13 @@ class Own:
         self._reward = _reward_of(keywords)
         blocks = keywords.pop("blocks", None)
         self._blocks = None if blocks is None else Blocks(blocks)
-        keywords["workload"], jobs = workload_of(keywords.get("workload"))
+        keywords["workload"], self.jobs = workload_of(keywords.get("workload"))
         self.core = _berth.VectorEnvironment(utf8_of("id", name), texts_of(keywords), num_envs, threads, str(illegal),
-                                             self._reward is not None, self._blocks, jobs)
+                                             self._reward is not None, self._blocks, self.jobs)
         self.shapes = {} if self._blocks is None else self._blocks.shapes
         self._notes = [f"# {what}: Python's {which}\n" for what, which in (
             ("reward", self._reward and getattr(self._reward, "__name__", type(self._reward).__name__)),
-            ("blocks", ", ".join(self.shapes)), ("workload", jobs and jobs.name)) if which]
+            ("blocks", ", ".join(self.shapes)), ("workload", self.jobs and self.jobs.name)) if which]
         self.buffers = self.core.buffers(0), self.core.buffers(1)
         self._of_tasks = name.startswith("TaskPlacement")
         self._returns, self._ended = np.zeros(num_envs), []

@@ -10,6 +10,7 @@ import numpy as np
 
 from berth import _berth
 from berth._arguments import texts_of
+from berth.jobs import workload_of
 from berth.scheduler import Scheduler
 
 _DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16, "tensor(bool)": np.bool_,
@@ -37,8 +38,10 @@ class OnnxPolicy(Scheduler):
             import onnxruntime
         except ImportError:
             raise ImportError("OnnxPolicy needs onnxruntime: pip install onnxruntime") from None
-        self._keywords = _of_environment(env) | texts_of(keywords)
-        self._point = _berth.DecisionPoint(self._keywords)
+        keywords["workload"], jobs = workload_of(keywords.get("workload"))
+        its, its_jobs = _of_environment(env)
+        self._keywords = its | texts_of(keywords), its_jobs if keywords["workload"] is None and jobs is None else jobs
+        self._point = _berth.DecisionPoint(*self._keywords)
         self.knowledge = self._point.knowledge
         self.path = pathlib.Path(path)
         self.name = re.sub(r"[^\w .+/-]", "_", self.path.stem if re.match(r"[A-Za-z_]", self.path.stem) else f"_{self.path.stem}",
@@ -58,7 +61,7 @@ class OnnxPolicy(Scheduler):
 
     def __deepcopy__(self, memo: Any) -> "OnnxPolicy":
         other = copy.copy(self)  # the session is any number of threads'
-        other._point = _berth.DecisionPoint(self._keywords)
+        other._point = _berth.DecisionPoint(*self._keywords)
         return other
 
     def reset(self, view: _berth.View) -> None:
@@ -115,14 +118,15 @@ class OnnxPolicy(Scheduler):
 
 
 def _of_environment(env):
-    """Its keywords, as resolved; env may be none."""
+    """Its keywords, as resolved, and jobs of Python's; env may be none."""
     if env is None:
-        return {}
+        return {}, None
     inner = getattr(env, "envs", None) if not hasattr(env, "description") else env
     inner = inner if hasattr(inner, "description") else getattr(env, "unwrapped", env)
     if not isinstance(getattr(inner, "description", None), str):
         raise TypeError(f"env: expected an environment of Berth's, found {type(env).__name__}")
     if inner._core.layout["q"] == 0:
         raise _berth.Error("env: expected HeteroCluster-v0, found TaskPlacement-v0, which decides on no job")
-    pairs = (line.split("=", 1) for line in inner.description.splitlines())
-    return {name.replace("-", "_"): value for name, value in pairs}
+    lines = (line for line in inner.description.splitlines() if not line.startswith("#"))  # what is Python's in it decides nothing
+    pairs = (line.split("=", 1) for line in lines)
+    return {name.replace("-", "_"): value for name, value in pairs}, inner._own.jobs

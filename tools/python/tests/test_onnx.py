@@ -142,6 +142,25 @@ class OnnxPolicy(unittest.TestCase):
             policy.name = name
             self.assertEqual(list(berth.evaluate(policy, seeds="1000:1003", **of)["signature"]), list(logs["plain"]))
 
+    def test_an_environment_whose_jobs_and_reward_are_pythons(self):
+        import torch
+
+        def jobs(seed):
+            draw = np.random.default_rng(seed)
+            for job in range(40):
+                yield {"arrival_s": 300.0 * job, "duration_s": draw.exponential(3000.0) + 1.0, "gpus": int(draw.choice([1, 2]))}
+
+        # GPU types that no workload of Berth's knows by default.
+        env = berth.make("HeteroCluster-v0", workload=jobs, reward=lambda m: -m["jct"], cluster="a100=2,t4=2", visible=4, episode_jobs=20)
+        path = self.export(self.network(env), (torch.zeros(1, env.observation_space.shape[0]),))
+        of = dict(workload=jobs, cluster="a100=2,t4=2", seeds=1000)
+        table = berth.evaluate(berth.OnnxPolicy(path, env), **of)
+        self.assertEqual(table["unfinished"].sum(), 0)
+        same = berth.OnnxPolicy(path, workload=jobs, cluster="a100=2,t4=2", visible=4)
+        self.assertEqual(list(berth.evaluate(same, **of)["signature"]), list(table["signature"]))
+        with self.assertRaisesRegex(berth.Error, "workload: synthetic"):  # what is said goes before the environment's
+            berth.OnnxPolicy(path, env, workload="synthetic(rate=1)")
+
     def test_what_does_not_fit_is_one_line(self):
         import torch
 

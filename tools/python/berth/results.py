@@ -56,7 +56,19 @@ class Simulation:
 
     def __init__(self, run, jobs, events, series):
         self.metrics: dict[str, Any] = run
-        self.jobs, self.events, self.series = (frame_of(columns) for columns in (jobs, events, series))
+        self._jobs, self._events, self._series = jobs, events, series
+
+    @functools.cached_property  # frames when they are first asked for: importing pandas takes longer than most runs
+    def jobs(self) -> Any:
+        return frame_of(self._jobs)
+
+    @functools.cached_property
+    def events(self) -> Any:
+        return frame_of(self._events)
+
+    @functools.cached_property
+    def series(self) -> Any:
+        return frame_of(self._series)
 
     @property
     def signature(self) -> str:
@@ -167,11 +179,13 @@ def _evaluation_class():
             unit, label = (3600.0, metric[:-2] + " (h)") if metric.endswith("_s") else (1.0, metric)
             for place, scheduler in enumerate(schedulers):
                 values = self.loc[self["scheduler"] == scheduler, metric] / unit
-                ax.plot(values, [place] * len(values), "o", color="0.7", markersize=4)
+                ax.plot(values, [place + 0.25] * len(values), "o", color="0.7", markersize=4)  # not under the interval
                 mean, low, high = _berth.bootstrap_mean(list(values))
                 ax.errorbar([mean], [place], xerr=[[max(0.0, mean - low)], [max(0.0, high - mean)]], fmt="o", capsize=3)
             ax.set_yticks(range(len(schedulers)), schedulers)
             ax.invert_yaxis()
+            if (self[metric] >= 0).all():
+                ax.set_xlim(left=0)
             ax.set_xlabel(label)
             return ax
 

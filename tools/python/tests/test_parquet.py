@@ -1,4 +1,4 @@
-"""Parquet as CSV, with stand-ins for the libraries that read it: they are not among what the tests install."""
+"""Parquet as CSV, with stand-ins for the libraries that read it (test_arrow has the real one)."""
 
 import contextlib
 import datetime

@@ -12,7 +12,7 @@ import berth
 
 
 class Frame:
-    """What from_frame asks of Polars: pandas, Polars and pyarrow are not among what the tests install."""
+    """What from_frame asks of Polars, which is not among what the tests install."""
 
     def __init__(self, text):
         self.rows = [line.split(",") for line in text.split()]

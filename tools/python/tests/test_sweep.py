@@ -93,6 +93,70 @@ class Sweep(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(3) as executor:
             self.assertTrue(same(swept(executor=executor), table))
 
+    def test_a_folder_is_bound_to_what_a_scheduler_of_python_is(self):
+        def written(orders, text):
+            """Class Mine of a file, with `orders` as the key by which it sorts."""
+            path = self.folder / f"{text}.py"
+            path.write_text(textwrap.dedent(f"""
+                import berth
+                class Mine(berth.Scheduler):
+                    knowledge = "oracle"
+                    def decide(self, view, decision):
+                        for job in sorted(view.waiting, key=lambda job: {orders})[:view.free_gpus[0]]:
+                            decision.start(job, 0)
+                """))
+            spec = importlib.util.spec_from_file_location(text, path)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[text] = module
+            self.addCleanup(sys.modules.pop, text)
+            spec.loader.exec_module(module)
+            return module.Mine
+
+        def asked(scheduler):
+            return berth.sweep({"cluster": ["v100=2"]}, [scheduler], out=out, **GRID | dict(workload="queueing(rate=1,jobs=60)"))
+
+        with tempfile.TemporaryDirectory() as name:
+            self.folder = pathlib.Path(name)
+            first, same, other = written("view.arrival[job]", "one"), written("view.arrival[job]", "two"), written("-view.arrival[job]", "three")
+            for wrapped in (lambda kind: kind, lambda kind: kind()):
+                out = self.folder / f"out{wrapped(first)!r}"[:20]
+                table = asked(wrapped(first))
+                self.assertTrue(same_rows := table.equals(asked(wrapped(same))), same_rows)
+                with self.assertRaisesRegex(berth.Error, "out: .* holds another sweep: expected the scheduler Mine as it was when the cells "
+                                                         "were run, found that it has changed; give another folder"):
+                    asked(wrapped(other))
+                shutil.rmtree(out)
+            # Attributes of an object, files that they name, and classes that were made by a program.
+            out = self.folder / "attributes"
+            model = self.folder / "model.bin"
+            model.write_bytes(b"1")
+
+            def made(most, **more):
+                mine = type("Made", (berth.Scheduler,), {"decide": lambda self, view, decision: [
+                    decision.start(job, 0) for job in view.waiting[:min(self.most, view.free_gpus[0])]] and None, **more})()
+                mine.most, mine.path = most, model
+                return mine
+
+            table = asked(made(2))
+            self.assertTrue(table.equals(asked(made(2))))
+            for changed in (made(1), made(2, knowledge="blind")):
+                with self.assertRaisesRegex(berth.Error, "expected the scheduler Made as it was"):
+                    asked(changed)
+            model.write_bytes(b"2")
+            with self.assertRaisesRegex(berth.Error, "expected the scheduler Made as it was"):
+                asked(made(2))
+            # A policy, by what is in memory.
+            out = self.folder / "policy"
+            shipped = pathlib.Path(__file__).parents[3] / "data/policies/cluster"
+            policy = berth.load_policy(shipped / "hetero_oracle.h5")
+            of = dict(seeds=range(1), out=out, workload="synthetic(rate=1,jobs=30)")
+            berth.sweep({"cluster": ["v100=2,p100=2,k80=2"]}, [policy], **of)
+            berth.sweep({"cluster": ["v100=2,p100=2,k80=2"]}, [policy], **of)
+            another = berth.load_policy(shipped / "hetero_blind.h5")
+            another.name = policy.name
+            with self.assertRaisesRegex(berth.Error, "expected the scheduler .*hetero_oracle.h5 as it was"):
+                berth.sweep({"cluster": ["v100=2,p100=2,k80=2"]}, [another], **of)
+
     def test_schedulers_of_python_travel(self):
         table = berth.sweep(AXES, ["fcfs", Shortest()], **GRID)
         self.assertEqual(list(table["scheduler"].unique()), ["fcfs", "Shortest"])
@@ -205,15 +269,6 @@ class OtherExecutors(unittest.TestCase):
         with contextlib.redirect_stderr(said):
             swept(progress=True)
         self.assertIn("6/6", said.getvalue())
-
-    def test_parquet(self):
-        self.needs("pyarrow")
-        import pandas
-
-        with tempfile.TemporaryDirectory() as folder:
-            table = swept()
-            table.to_parquet(os.path.join(folder, "table.parquet"))
-            self.assertTrue(same(pandas.DataFrame(table), pandas.read_parquet(os.path.join(folder, "table.parquet"))))
 
 
 class Size(unittest.TestCase):

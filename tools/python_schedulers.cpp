@@ -10,8 +10,8 @@ namespace {
 constexpr SideLibrary kPython{
     "Python", "libberth_python.so", "BERTH_PYTHON_LIBRARY",
     "tools/setup --python, then configure and build again (cmake --preset release, "
-    "the target berth_embedded_python); a wheel is without it: berth.evaluate in Python "
-    "takes the class itself"};
+    "the target berth_embedded_python); in an installed wheel it is there for the command berth, not for the "
+    "file berth/bin/berth"};
 
 std::atomic<const PythonApi*> given{nullptr};
 

@@ -10,6 +10,8 @@
 namespace berth {
 namespace {
 
+constexpr const char* kRunning = "/proc/self/exe";
+
 std::filesystem::path& Folder() {
   static std::filesystem::path folder;
   return folder;
@@ -19,10 +21,24 @@ std::filesystem::path PathOf(const SideLibrary& library) {
   const char* given = library.variable != nullptr ? std::getenv(library.variable) : nullptr;
   if (given != nullptr && *given != '\0') return given;
   if (!Folder().empty()) return Folder() / library.file;
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / library.file;
+  return ProgramFolder() / library.file;
 }
 
 }  // namespace
+
+std::filesystem::path ProgramFolder() {
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void*>(&ProgramFolder), &own) != 0 && own.dli_fname != nullptr) {
+    const std::filesystem::path file = own.dli_fname;
+    if (file.extension() == ".so") return std::filesystem::absolute(file).parent_path();
+  }
+  return std::filesystem::read_symlink(kRunning).parent_path();
+}
+
+std::string ProgramFile() {
+  const std::filesystem::path folder = ProgramFolder();
+  return folder == std::filesystem::read_symlink(kRunning).parent_path() ? kRunning : folder / "berth";
+}
 
 void LookForLibrariesIn(const std::string& folder) {
   Folder() = folder;

@@ -14,6 +14,7 @@
 #include "tools/home.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/results.hpp"
+#include "tools/side_library.hpp"
 #include "tools/studies/studies.hpp"
 #include "tools/table.hpp"
 #include "tools/version.hpp"
@@ -148,7 +149,7 @@ int Bench(const std::vector<std::string>& arguments) {
   bench::BenchSetup setup;
   setup.seconds = options.Number("seconds", 1e-3, 1e4);
   setup.repeats = static_cast<int>(options.Integer("repeats", 1, 1000));
-  setup.binary = std::filesystem::read_symlink("/proc/self/exe").string();
+  setup.binary = (ProgramFolder() / "berth").string();
   setup.traces = Folder(options, "traces", HomeFile("../shared/traces"));
   setup.reference = Folder(options, "reference", HomeFile("../shared/gavel"));
 

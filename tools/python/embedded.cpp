@@ -72,12 +72,7 @@ std::string Start() {
     PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
     PyObject* const done = PyRun_String(kImport, Py_file_input, names, names);
     if (done == nullptr) {
-      // Not nb::python_error: nanobind begins with its first module.
-      PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-      PyErr_Fetch(&type, &value, &trace);
-      PyErr_NormalizeException(&type, &value, &trace);
-      PyObject* const text = PyObject_Str(value);
-      failure = text != nullptr ? PyUnicode_AsUTF8(text) : "no reason given";
+      failure = TakeRaised();
     }
     Py_XDECREF(done);
     Py_DECREF(names);

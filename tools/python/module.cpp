@@ -84,14 +84,9 @@ nb::dict Buffers(SharedEnvironment& env, int turn) {
 
 // What Python adds to an environment; None = nothing of it.
 EnvironmentExtras ExtrasOf(bool metrics, nb::object blocks, nb::object jobs) {
-  EnvironmentExtras extras;
+  EnvironmentExtras extras = WithPythonJobs(std::move(jobs));
   extras.metrics = metrics;
   if (!blocks.is_none()) AddPythonBlocks(std::move(blocks), extras);
-  if (!jobs.is_none()) {
-    extras.source = [shared = Share(std::move(jobs))](Options& options) {
-      return MakePythonWorkload(*shared, options);
-    };
-  }
   return extras;
 }
 
@@ -162,6 +157,7 @@ NB_MODULE(_berth, module) {
   using namespace berth;
   h5::SetSourceCommit("Python package " BERTH_VERSION);  // who refuses a file says so
   module.doc() = "Berth's environments as NumPy arrays; see the package berth.";
+  nb::set_leak_warnings(false);  // what an uncaught exception's traceback holds is no leak
   module.attr("__version__") = BERTH_VERSION;
   static constexpr PythonApi kHere{kPythonApiVersion, MakePythonFile};
   UsePython(kHere);

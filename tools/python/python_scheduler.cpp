@@ -327,6 +327,14 @@ std::string InWords(const nb::python_error& error) {
   return Join(type, text.empty() ? "" : ": ", text, where);
 }
 
+std::string TakeRaised() {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  PyObject* const text = PyObject_Str(value);
+  return text != nullptr ? PyUnicode_AsUTF8(text) : "no reason given";
+}
+
 std::unique_ptr<Scheduler> MakePythonScheduler(nb::object object, const std::string& name,
                                                std::shared_ptr<PythonCalls> calls) {
   return std::make_unique<PythonScheduler>(std::move(object), name, std::move(calls));
@@ -362,8 +370,10 @@ MakeSchedulerOf MakerOf(nb::dict factories, const std::shared_ptr<PythonCalls>& 
               return MakePythonScheduler(made, spec, calls);
             } catch (const nb::python_error& error) {
               if (!error.matches(PyExc_Exception)) throw;
-              throw PythonFailure(Join("scheduler '", spec, "': ", InWords(error)),
-                                  Share(nb::borrow(error.value())));
+              const PythonFailure failure(Join("scheduler '", spec, "': ", InWords(error)),
+                                          Share(nb::borrow(error.value())));
+              calls->unmade = failure;
+              throw failure;
             }
           }
         }
@@ -408,7 +418,15 @@ void RunInterruptibly(PythonCalls& calls, const std::function<void()>& work) {
     worker.join();
   }
   if (interrupted) throw nb::python_error(*interrupted);
-  if (failure) std::rethrow_exception(failure);
+  if (!failure) return;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    const std::string words = error.what();
+    if (calls.unmade && !CauseOf(error) && words.find(calls.unmade->what()) != std::string::npos)
+      throw PythonFailure(words, calls.unmade->exception());
+    throw;
+  }
 }
 
 void AddSchedulerTypes(nb::module_& module) {

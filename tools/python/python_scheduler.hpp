@@ -43,6 +43,8 @@ class PythonFailure : public Error {
 struct PythonCalls {
   std::set<unsigned long> inside;    // Python's names of threads
   std::atomic<bool> stopped{false};  // by Ctrl-C
+  // A class that could not be made. Options put it into words of their own, which have no cause.
+  std::optional<PythonFailure> unmade;
 };
 
 // `object` has `decide` and may have `reset` and `knowledge`. Throws Error where it has not. REQUIRES: the
@@ -89,5 +91,9 @@ void AddSchedulerTypes(nanobind::module_& module);
 
 // "ValueError: text (mine.py:12, in decide)" of the error at hand.
 std::string InWords(const nanobind::python_error& error);
+
+// The text of what is raised, which is no longer raised then. Without nanobind, which begins with its first
+// module. REQUIRES: the GIL.
+std::string TakeRaised();
 
 }  // namespace berth

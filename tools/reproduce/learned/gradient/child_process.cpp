@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "env/base/check.hpp"
+#include "tools/side_library.hpp"
 
 namespace berth {
 namespace {
@@ -33,13 +34,14 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::str
   const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (out < 0) throw Error(Join(log, ": cannot be written: ", std::strerror(errno)));
   const pid_t parent = getpid();
+  const std::string program = ProgramFile();
   id_ = fork();
   if (id_ == 0) {  // only calls that are safe between fork and exec
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(kCannotRun);  // the parent ended before that was set
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
-    execv("/proc/self/exe", argv.data());
+    execv(program.c_str(), argv.data());
     _exit(kCannotRun);
   }
   close(out);

@@ -10,6 +10,7 @@
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/reproduce/run_cache.hpp"
+#include "tools/side_library.hpp"
 
 namespace berth {
 namespace {
@@ -19,7 +20,7 @@ constexpr int kVersion = 1;
 std::string LearnersFile() {
   const char* given = std::getenv("BERTH_LEARN_LIBRARY");
   if (given != nullptr && *given != '\0') return given;
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libberth_learn.so";
+  return ProgramFolder() / "libberth_learn.so";
 }
 
 }  // namespace

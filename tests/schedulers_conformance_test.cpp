@@ -88,7 +88,7 @@ TEST_CASE("schedulers: legal, repeatable, without hidden state, with the declare
 
 TEST_CASE("schedulers: what a check is for is what it finds") {
   // The fastest type with room, in order of arrival; and what is wrong of it.
-  enum class Wrong { kNothing, kIllegal, kKeepsState, kSharesState, kRejects, kStalls };
+  enum class Wrong { kNothing, kIllegal, kKeepsState, kSharesState, kRejects, kStalls, kTampers };
   static int shared = 0;
   struct Greedy : Scheduler {
     explicit Greedy(Wrong what) : wrong(what) {}
@@ -96,6 +96,12 @@ TEST_CASE("schedulers: what a check is for is what it finds") {
     void Decide(const ClusterView& view, Decision& decision) override {
       std::vector<int> free(view.free_gpus().begin(), view.free_gpus().end());
       ++decisions, ++shared;
+      // It makes a job that has ended faster than it was, in the scenario itself, which the replay of seed 6 then reads.
+      if (wrong == Wrong::kTampers && view.seed() == 6 && !view.completed().empty() && !tampered) {
+        const int job = view.completed().front();
+        const_cast<double*>(view.Rates(job).data())[view.LastTypeOf(job)] *= 1.5;
+        tampered = true;
+      }
       // What it keeps turns its order of types about, by the bits of a hash: a shifted count is another order.
       const auto count = static_cast<std::uint32_t>(wrong == Wrong::kKeepsState    ? decisions
                                                     : wrong == Wrong::kSharesState ? shared
@@ -119,10 +125,12 @@ TEST_CASE("schedulers: what a check is for is what it finds") {
     }
     Wrong wrong;
     int decisions = 0;
+    bool tampered = false;
   };
   const std::vector<std::pair<Wrong, std::string>> found = {
       {Wrong::kNothing, ""},         {Wrong::kIllegal, "legality"}, {Wrong::kKeepsState, "repeats"},
-      {Wrong::kSharesState, "repeats"}, {Wrong::kRejects, "legality"}, {Wrong::kStalls, "legality"}};
+      {Wrong::kSharesState, "repeats"}, {Wrong::kRejects, "legality"}, {Wrong::kStalls, "legality"},
+      {Wrong::kTampers, "replay"}};
   for (const auto& [wrong, name] : found) {
     std::string first;
     for (const SchedulerCheck& check : SchedulerChecks()) {

@@ -75,11 +75,13 @@ nb::list RowsOf(const SweepRequest& request) {
 // `ended`: None, or ended(made, todo).
 nb::list Sweep(const Axes& axes, const std::vector<std::string>& schedulers, nb::dict factories,
                const Keywords& keywords, const std::string& folder, const std::string& library,
-               nb::object run, nb::object ended) {
+               const std::vector<std::pair<std::string, std::string>>& own, nb::object run,
+               nb::object ended) {
   const auto calls = std::make_shared<PythonCalls>();
   SweepRequest request = RequestOf(axes, schedulers, factories, keywords, calls);
   request.folder = folder;
   request.source = Join("Python package ", BERTH_VERSION, "+", FileHash(library));
+  request.own = own;
   request.stop = &calls->stopped;
   if (!ended.is_none()) {
     request.ended = [shared = Share(std::move(ended))](std::int64_t made, std::int64_t todo) {
@@ -163,8 +165,9 @@ nb::dict Sized(const std::vector<std::string>& schedulers, nb::dict factories, c
 void AddStudies(nb::module_& module) {
   module.def("axes", AxesOf, nb::arg("text"), "The axes of `berth sweep --over`: names and values.");
   module.def("sweep", Sweep, nb::arg("axes"), nb::arg("schedulers"), nb::arg("factories"),
-             nb::arg("keywords"), nb::arg("folder"), nb::arg("library"), nb::arg("run").none(),
-             nb::arg("ended").none(), "A dict a cell, scheduler and seed; see berth.sweep.");
+             nb::arg("keywords"), nb::arg("folder"), nb::arg("library"), nb::arg("own"),
+             nb::arg("run").none(), nb::arg("ended").none(),
+             "A dict a cell, scheduler and seed; see berth.sweep.");
   module.def("sweep_cell", SweepCell, nb::arg("axes"), nb::arg("schedulers"), nb::arg("factories"),
              nb::arg("keywords"), nb::arg("cell"), "The text of one cell's file.");
   module.def("size", Sized, nb::arg("schedulers"), nb::arg("factories"), nb::arg("keywords"),

@@ -75,7 +75,8 @@ SweepState RunSweep(const SweepRequest& request) {
   if (!part) {
     for (const char* of : {"", "/cells"}) RemoveUnfinished(request.folder + of);
   }
-  const SweepRecord record = plan.Record(request.source);
+  SweepRecord record = plan.Record(request.source);
+  record.own = request.own;
   const bool begun = HoldsSweep(request.folder, record, request.where);
   SweepState state;
   state.cells = plan.grid().size();

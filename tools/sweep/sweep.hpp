@@ -21,6 +21,7 @@ struct SweepRequest {
   const std::atomic<bool>* stop = nullptr;  // becomes true: cells that have ended are kept
   std::string source = {};                  // the build, as the folder's record has it
   MakeSchedulerOf make = {};                // schedulers by their specs; none = Berth's
+  std::vector<std::pair<std::string, std::string>> own = {};  // of those that are not Berth's: name, hash
   // In the place of this process's threads: is to put what RunCell gives of each of these into the folder
   // (CellPath), now or later. Where it leaves one out, the sweep was stopped.
   std::function<void(const std::vector<std::int64_t>& todo)> run = {};

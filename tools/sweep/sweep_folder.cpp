@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kHead = "# berth sweep --config reads this";
 constexpr const char* kRecord = "/sweep.ini";
 constexpr const char* kSource = "# source ";
+constexpr const char* kOwn = "# scheduler ";  // NAME: HASH
 
 // The first line in which the two differ, said for people.
 std::string Difference(const std::string& there, const std::string& here) {
@@ -28,6 +29,10 @@ std::string Difference(const std::string& there, const std::string& here) {
     if (line.starts_with(kSource) && other.starts_with(kSource))
       return Join("expected the build that began it, ", line.substr(std::strlen(kSource)), ", found ",
                   other.substr(std::strlen(kSource)));
+    const std::size_t name = line.rfind(": ");
+    if (line.starts_with(kOwn) && name != std::string::npos && other.starts_with(line.substr(0, name + 2)))
+      return Join("expected the scheduler ", line.substr(std::strlen(kOwn), name - std::strlen(kOwn)),
+                  " as it was when the cells were run, found that it has changed");
     return Join("expected ", line, ", found ", other);
   }
 }
@@ -37,6 +42,7 @@ std::string Difference(const std::string& there, const std::string& here) {
 std::string SweepRecord::ToString() const {
   std::string text = Join(kHead, "\n", kSource, source, "\n");
   for (const auto& [path, hash] : files) text += Join("# file ", path, " ", hash, "\n");
+  for (const auto& [name, hash] : own) text += Join(kOwn, name, ": ", hash, "\n");
   for (const auto& [name, value] : settings) text += Join(name, "=", value, "\n");
   return text;
 }

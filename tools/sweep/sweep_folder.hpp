@@ -16,6 +16,7 @@ namespace berth {
 struct SweepRecord {
   std::string source;                                         // the build
   std::vector<std::pair<std::string, std::string>> files;     // path, hash of what is read
+  std::vector<std::pair<std::string, std::string>> own;       // name, hash of schedulers that are not Berth's
   std::vector<std::pair<std::string, std::string>> settings;  // option, text
   std::string ToString() const;
 };

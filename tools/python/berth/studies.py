@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from berth import _berth
+from berth._fingerprint import fingerprint
 from berth._arguments import seeds_of, text_of, texts_of, utf8_of
 from berth.results import frame_of, has_pandas, summary_of
 from berth.scheduler import named
@@ -28,7 +29,8 @@ def sweep(over: Any, schedulers: Any = None, *, workload: Any = None, cluster: A
     over: axes with their values, a mapping or `--over`'s text; {axis} in other keywords stands for the value, an axis with a
     keyword's name sets it. schedulers and the other keywords are evaluate's (generators as workload are not; schedulers of
     Python's must be picklable for an executor of other processes). out: a folder for the cells, in which the same call goes on
-    where it was; None: a temporary one.
+    where it was; None: a temporary one. A scheduler of Python's that has changed since (the source of its class or of one that it
+    inherits from, its attributes, files that they name) is berth.Error there; what its class imports is not looked at.
 
     executor: a concurrent.futures.Executor, or a function that makes one: processes, Dask (client.get_executor()), mpi4py
     (MPIPoolExecutor()), Ray (berth.executors.RayExecutor()). A cell is a task, of one thread unless `threads` says otherwise, and the
@@ -54,7 +56,8 @@ def sweep(over: Any, schedulers: Any = None, *, workload: Any = None, cluster: A
     with contextlib.ExitStack() as stack:
         stack.callback(close)
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else utf8_of("out", os.fspath(out))
-        rows = _berth.sweep(axes, names, factories, texts, folder, _berth.__file__, run, show)
+        content = [] if out is None else [(name, fingerprint(scheduler)) for name, scheduler in zip(names, own) if name in factories]
+        rows = _berth.sweep(axes, names, factories, texts, folder, _berth.__file__, content, run, show)
     return _sweep_table(rows, axes)
 
 

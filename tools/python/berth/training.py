@@ -76,7 +76,7 @@ class _Bar:
             self._make = tqdm
         except ImportError:
             self._make = None
-            warnings.warn("progress: expected tqdm, found none: pip install tqdm", stacklevel=4)
+            warnings.warn("progress: expected tqdm, found none: pip install tqdm", stacklevel=3)
 
     def __enter__(self):
         return self

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import textwrap
 import time
-import types
 import unittest
 import unittest.mock
 
@@ -95,9 +94,6 @@ class Evaluate(unittest.TestCase):
         self.assertEqual([row["mean_jct_s"] for row in rows.summary()], list(table.summary()["mean_jct_s"]))
         with self.assertRaisesRegex(ImportError, "pip install pandas matplotlib"):
             rows.plot()
-        arrow = types.SimpleNamespace(Table=types.SimpleNamespace(from_pylist=len, from_pandas=lambda frame, **_: len(frame)))
-        with unittest.mock.patch.dict(sys.modules, pyarrow=arrow):
-            self.assertEqual((rows.to_arrow(), table.to_arrow()), (6, 6))
         one = berth.evaluate(["fcfs", "srpt"], seeds=1000, **SMALL).summary()
         self.assertEqual(one["jct_ratio"].iloc[1], one["mean_jct_s"].iloc[1] / one["mean_jct_s"].iloc[0])
 
@@ -116,6 +112,20 @@ class Evaluate(unittest.TestCase):
                 berth.evaluate(schedulers, **keywords)
         with self.assertRaisesRegex(TypeError, "expected specs, berth.Scheduler or classes of it, found 7"):
             berth.evaluate([7])
+
+    def test_a_class_that_cannot_be_made_keeps_its_cause(self):
+        class Unmade(First):
+            def __init__(self):
+                raise KeyError("oh")
+
+        of = dict(workload="queueing(jobs=5)")
+        for ask in (lambda: berth.evaluate(["fcfs", Unmade], seeds=1000, **of), lambda: berth.simulate(Unmade, **of),
+                    lambda: berth.check_scheduler(Unmade), lambda: berth.size("v100=1..2", "mean_jct_h<=3", [Unmade], **of),
+                    lambda: berth.sweep({"rate": [1]}, [Unmade], workload="synthetic(rate={rate})", seeds=range(1))):
+            with self.assertRaisesRegex(berth.Error, r"scheduler 'Unmade': KeyError: 'oh' \(.*test_schedulers\.py:\d+, in __init__\)") as caught:
+                ask()
+            self.assertIsInstance(caught.exception.__cause__, KeyError)
+            self.assertIsNotNone(caught.exception.__cause__.__traceback__)
 
     def test_ctrl_c_ends_it_even_within_decide(self):
         program = textwrap.dedent("""
@@ -369,11 +379,47 @@ class Checks(unittest.TestCase):
             def decide(self, view, decision):
                 raise KeyError("oh")
 
+        class Peeks(First):
+            """Says that it knows nothing when it is asked, and of several objects made at once the others know everything."""
+            unused = 0
+
+            def __init__(self):
+                Peeks.unused += 1
+                self.knowledge = "none" if Peeks.unused == 1 else "oracle"
+
+            def reset(self, view):
+                Peeks.unused = 0
+
+            def decide(self, view, decision):
+                if self.knowledge == "none" or view.seed != 7:  # of the check; elsewhere it would not repeat
+                    return super().decide(view, decision)
+                for job in view.waiting[np.argsort(view.remaining[view.waiting])]:
+                    best = int(np.argmax(view.rates[job] * (view.free_gpus >= view.gang[job])))
+                    if view.rates[job, best] > 0 and view.free_gpus[best] >= view.gang[job]:
+                        return decision.start(job, best)
+
+        class Believes(First):
+            """Takes an estimate for the truth: who has ended had no work left by it."""
+            knowledge = "estimate"
+
+            def reset(self, view):
+                self.left = {}
+
+            def decide(self, view, decision):
+                for job in view.completed:
+                    when, steps, rate = self.left.get(job, (view.now, 0.0, 0.0))
+                    assert steps - rate * (view.now - when) <= 1e-6 * (1 + steps), "ended before its time"
+                self.left = {job: (view.now, view.remaining[job], view.rates[job, view.type_of[job]]) for job in view.running}
+                super().decide(view, decision)
+
         for scheduler, words in [
             (Counts, "Counts: repeats: the same object again"),
             (Shares, "Shares: repeats: "),
             (Overbooks, "Overbooks: legality: clock event, seed 1: decides illegally at .* s: job"),
             (Rejects, "Rejects: legality: clock event, seed 1: expected job 0 done, found it rejected"),
+            (Peeks, "Peeks: knowledge: jobs half as long again: expected the same decisions until the first job ends"),
+            (Believes, "Believes: estimates: estimates wrong by a factor of two: scheduler 'Believes' fails at .* s: AssertionError: ended"),
+            # No class of Python's can make `replay` fail; one of C++ does in tests/schedulers_conformance_test.cpp.
             (Fails, "Fails: legality: clock event, seed 1: scheduler 'Fails' fails at .* s: KeyError: 'oh'"),
         ]:
             with self.subTest(words), self.assertRaisesRegex(berth.Error, words) as caught:

@@ -1,6 +1,7 @@
 // The Python package beside the bare C++ environments, in turn: what crossing the border costs.
-#include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include "env/gym/batch_env.hpp"
 #include "tools/bench/bench_rows.hpp"
@@ -8,14 +9,16 @@
 #include "tools/bench/measure.hpp"
 #include "tools/bench/work.hpp"
 #include "tools/home.hpp"
+#include "tools/table.hpp"
 
 namespace berth::bench {
 namespace {
 
 constexpr int kEnvs = 256;
 constexpr double kLimit = 300.0;  // s of wall time, of one repeat
-// What the script of this folder prints: a number first.
-double InPython(const std::string& python, const std::string& script, std::vector<std::string> words) {
+// The numbers that the script of this folder prints.
+std::vector<double> InPython(const std::string& python, const std::string& script,
+                             std::vector<std::string> words = {}) {
   words.insert(words.begin(), {python, HomeFile("tools/bench/" + script)});
   const ChildResult result = RunCommand(words, kLimit, /*quiet=*/false,
                                         {{"OMP_NUM_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}});
@@ -23,7 +26,16 @@ double InPython(const std::string& python, const std::string& script, std::vecto
     throw Error(Join(script, ": ",
                      result.failure.empty() ? Join("ended with code ", result.exit_code) : result.failure));
   }
-  return std::strtod(result.text.c_str(), nullptr);
+  std::istringstream text(result.text);
+  std::vector<double> numbers{std::istream_iterator<double>(text), {}};
+  if (numbers.empty()) throw Error(Join(script, ": expected numbers, found '", result.text, "'"));
+  return numbers;
+}
+
+double MedianOf(const std::vector<std::vector<double>>& repeats, std::size_t column) {
+  std::vector<double> values;
+  for (const std::vector<double>& repeat : repeats) values.push_back(repeat.at(column));
+  return SpreadOf(values).median;
 }
 
 std::string PythonOf(const BenchSetup& setup) {
@@ -42,7 +54,7 @@ Measured StepsInPython(const BenchSetup& setup) {
   for (int repeat = 0; repeat < setup.repeats; ++repeat) {
     bare.push_back(RatesPerCpuSecond(setup.seconds, 1, [&] { return actor.Step(64); }).front());
     bound.push_back(
-        InPython(python, "python_steps.py", {std::to_string(kEnvs), std::to_string(setup.seconds)}));
+        InPython(python, "python_steps.py", {std::to_string(kEnvs), std::to_string(setup.seconds)}).front());
     measured.values.push_back(bound.back() / bare.back());
   }
   measured.detail = {{"envs", kEnvs},
@@ -57,7 +69,35 @@ Measured DecisionsInPython(const BenchSetup& setup) {
   const std::string python = PythonOf(setup);
   Measured measured;
   for (int repeat = 0; repeat < setup.repeats; ++repeat)
-    measured.values.push_back(InPython(python, "python_decisions.py", {}));
+    measured.values.push_back(InPython(python, "python_decisions.py").front());
+  return measured;
+}
+
+Measured RunInPython(const BenchSetup& setup) {
+  const std::string python = PythonOf(setup);
+  Measured measured;
+  std::vector<std::vector<double>> said;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+    said.push_back(InPython(python, "python_srpt.py"));
+    measured.values.push_back(said.back().front());
+  }
+  const double later = MedianOf(said, 1), pandas = MedianOf(said, 2);
+  measured.detail = {{"later_runs_s", later}, {"import_pandas_s", pandas}, {"decisions", MedianOf(said, 3)}};
+  measured.note = Join("later runs ", Fixed(later, 2), " s; the first table of a process imports pandas, ",
+                       Fixed(pandas, 2), " s");
+  return measured;
+}
+
+Measured ImportInPython(const BenchSetup& setup) {
+  const std::string python = PythonOf(setup);
+  Measured measured;
+  std::vector<std::vector<double>> said;
+  for (int repeat = 0; repeat < setup.repeats; ++repeat) {
+    said.push_back(InPython(python, "python_import.py"));
+    measured.values.push_back(said.back().front());
+  }
+  measured.detail = {{"wall_s", MedianOf(said, 1)}};
+  measured.note = Join("by wall time ", Fixed(MedianOf(said, 1), 2), " s");
   return measured;
 }
 
@@ -65,11 +105,18 @@ constexpr BenchRow kRows[] = {
     {"python/steps",
      "the Python package's step of 256 environments, default workload, Q=32, random actions; share of the "
      "bare C++ VecEnv's",
-     "of C++", Bound::kAtLeast, 0.7, 0, StepsInPython},
+     "of C++", Bound::kAtLeast, 0.9, 0, StepsInPython},
     {"python/decide",
      "a decision of first come, first served written in Python, on one type of GPU: CPU time beyond that of "
      "the same in C++, 10,000 decisions",
      "us", Bound::kAtMost, 20.0, 0, DecisionsInPython},
+    {"python/run",
+     "1,000 jobs under SRPT written with NumPy, clock event, default workload: CPU time of the first run of "
+     "a "
+     "process",
+     "s", Bound::kAtMost, 0.3, 0, RunInPython},
+    {"python/import", "import berth in a new interpreter, its start included: CPU time, median of ten", "s",
+     Bound::kAtMost, 0.3, 0, ImportInPython},
 };
 
 }  // namespace

@@ -8,12 +8,13 @@ import pathlib
 import pickle
 import tempfile
 import types
+from typing import Any
 
 from berth.policy import Policy
 from berth.scheduler import Scheduler
 
 
-def fingerprint(scheduler):
+def fingerprint(scheduler: Any) -> str:
     """16 hexadecimal digits, the same in every process where nothing has changed."""
     found = hashlib.sha256()
     if isinstance(scheduler, Policy):
@@ -32,14 +33,14 @@ def fingerprint(scheduler):
     return found.hexdigest()[:16]
 
 
-def _source(kind):
+def _source(kind: type) -> bytes:
     try:
         return inspect.getsource(kind).encode()
     except (OSError, TypeError):  # typed in, or made by a program
         return b"".join(name.encode() + _content(value) for name, value in sorted(vars(kind).items()) if not name.startswith("__"))
 
 
-def _content(value, within=()):
+def _content(value: Any, within: tuple[int, ...] = ()) -> bytes:
     if isinstance(value, types.FunctionType) and id(value) not in within:
         closed = (cell.cell_contents for cell in value.__closure__ or ())
         return marshal.dumps(_bare(value.__code__)) + b"".join(
@@ -54,7 +55,7 @@ def _content(value, within=()):
         return type(value).__qualname__.encode()
 
 
-def _bare(code):
+def _bare(code: types.CodeType) -> types.CodeType:
     """Where it stands does not matter, nor where what is within it does."""
     constants = tuple(_bare(its) if isinstance(its, types.CodeType) else its for its in code.co_consts)
     return code.replace(co_filename="", co_firstlineno=1, co_linetable=b"", co_consts=constants)

@@ -1,11 +1,14 @@
 """Registers the environments with Gymnasium, once somebody imports that: it takes as long as all of this package."""
 
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
 
 from berth import _berth
 
 
-def register():
+def register() -> None:
     import gymnasium
 
     for name in _berth.names():
@@ -20,7 +23,7 @@ def register():
 class _Watcher:  # an importlib.abc.MetaPathFinder, whose module takes longer to import than this package's own
     """Finds Gymnasium where the other finders do, and registers when it has been loaded."""
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if fullname != "gymnasium":
             return None
         found = (finder.find_spec(fullname, path, target) for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
@@ -28,17 +31,17 @@ class _Watcher:  # an importlib.abc.MetaPathFinder, whose module takes longer to
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
-            def load_and_register(module):
+            def load_and_register(module: ModuleType) -> None:
                 load(module)
                 if self in sys.meta_path:
                     sys.meta_path.remove(self)
                     register()
 
-            spec.loader.exec_module = load_and_register
+            spec.loader.exec_module = load_and_register  # type: ignore[method-assign]
         return spec
 
 
-def register_when_imported():
+def register_when_imported() -> None:
     if "gymnasium" in sys.modules:
         register()
     else:

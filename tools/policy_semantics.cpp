@@ -13,6 +13,7 @@ namespace {
 // Of a policy: what it was trained in; of a rule: where it is said; "" where neither is. Of all schedulers
 // inside it too, each told to `found`.
 void EachSemantics(const std::string& text, const std::function<void(const std::string&)>& found) {
+  if (text.find('(') == std::string::npos) return;  // a name, of the Python package any: run/policy.h5
   const Spec spec = ParseSpec(text);
   for (const auto& [key, value] : spec.params) {
     if (spec.name == "policy" && key == "file") found(ToString(LoadBundle(value).mdp.semantics));

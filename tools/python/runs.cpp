@@ -47,16 +47,7 @@ nb::list EvaluateRows(const std::vector<std::string>& schedulers, nb::dict facto
   const SharedObject shared = Share(std::move(jobs));
   const auto calls = std::make_shared<PythonCalls>();
   const MakeSchedulerOf make = MakerOf(factories, calls);
-  std::vector<std::string> specs;
-  for (const std::string& spec : schedulers) {
-    if (!factories.contains(spec.c_str())) {
-      specs.push_back(spec);
-      continue;
-    }
-    const nb::object semantics = nb::getattr(factories[spec.c_str()], "semantics", nb::none());
-    if (!semantics.is_none())
-      specs.push_back(Join("policy(semantics=", nb::cast<std::string>(semantics), ")"));
-  }
+  const std::vector<std::string> specs = SpecsOfSemantics(schedulers, factories);
   EvaluationPlan plan;
   std::vector<ResultRow> rows;
   RunInterruptibly(*calls, [&] {
@@ -296,6 +287,20 @@ nb::tuple MeanOf(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+std::vector<std::string> SpecsOfSemantics(const std::vector<std::string>& schedulers, nb::dict factories) {
+  std::vector<std::string> specs;
+  for (const std::string& spec : schedulers) {
+    if (!factories.contains(spec.c_str())) {
+      specs.push_back(spec);
+      continue;
+    }
+    const nb::object semantics = nb::getattr(factories[spec.c_str()], "semantics", nb::none());
+    if (!semantics.is_none())
+      specs.push_back(Join("policy(semantics=", nb::cast<std::string>(semantics), ")"));
+  }
+  return specs;
+}
 
 void AddRuns(nb::module_& module) {
   module.def("evaluate", EvaluateRows, nb::arg("schedulers"), nb::arg("factories"), nb::arg("keywords"),

@@ -3,7 +3,15 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <vector>
+
 namespace berth {
+
+// For CommonSemantics: `schedulers`, where factories of policies are by the semantics that they were trained
+// in and other factories by nothing.
+std::vector<std::string> SpecsOfSemantics(const std::vector<std::string>& schedulers,
+                                          nanobind::dict factories);
 
 void AddRuns(nanobind::module_& module);
 

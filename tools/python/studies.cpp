@@ -13,8 +13,10 @@
 #include "tools/evaluation_plan.hpp"
 #include "tools/file_hash.hpp"
 #include "tools/output_file.hpp"
+#include "tools/policy_semantics.hpp"
 #include "tools/python/keywords.hpp"
 #include "tools/python/python_scheduler.hpp"
+#include "tools/python/runs.hpp"
 #include "tools/size/size.hpp"
 #include "tools/sweep/sweep.hpp"
 
@@ -24,6 +26,15 @@ namespace berth {
 namespace {
 
 using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// Policies are not told by their names, as specs are.
+void CheckSemantics(const std::vector<std::string>& schedulers, const nb::dict& factories) {
+  if (factories.size() == 0) return;
+  std::vector<std::string> specs = SpecsOfSemantics(schedulers, factories);
+  std::erase_if(specs,
+                [](const std::string& spec) { return spec.find('{') != std::string::npos; });  // an axis
+  (void)CommonSemantics(specs);
+}
 
 SweepRequest RequestOf(const Axes& asked, const std::vector<std::string>& schedulers, nb::dict factories,
                        const Keywords& keywords, const std::shared_ptr<PythonCalls>& calls) {
@@ -78,6 +89,7 @@ nb::list Sweep(const Axes& axes, const std::vector<std::string>& schedulers, nb:
                const std::vector<std::pair<std::string, std::string>>& own, nb::object run,
                nb::object ended) {
   const auto calls = std::make_shared<PythonCalls>();
+  CheckSemantics(schedulers, factories);
   SweepRequest request = RequestOf(axes, schedulers, factories, keywords, calls);
   request.folder = folder;
   request.source = Join("Python package ", BERTH_VERSION, "+", FileHash(library));
@@ -122,6 +134,7 @@ std::string SweepCell(const Axes& axes, const std::vector<std::string>& schedule
 
 nb::dict Sized(const std::vector<std::string>& schedulers, nb::dict factories, const Keywords& keywords) {
   const auto calls = std::make_shared<PythonCalls>();
+  CheckSemantics(schedulers, factories);
   const MakeSchedulerOf make = MakerOf(factories, calls);
   std::optional<SizeRequest> request;
   SizeResult result;

@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kEnvironment = "HeteroCluster-v0";
 
 template <class To, class From>
-nb::object CopyOf(std::span<const From> values) {
+ArrayObject<To> CopyOf(std::span<const From> values) {
   auto* copy = new std::vector<std::uint8_t>(values.size() * sizeof(To));
   std::copy(values.begin(), values.end(), reinterpret_cast<To*>(copy->data()));
   const nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
@@ -89,8 +89,8 @@ class PythonPoint {
   }
 
   bool TakeMoved() { return std::exchange(moved_, false); }
-  nb::object Observation() const { return CopyOf<float>(point_.observation()); }
-  nb::object Mask() const { return CopyOf<bool>(point_.mask().bytes()); }
+  ArrayObject<float> Observation() const { return CopyOf<float>(point_.observation()); }
+  ArrayObject<bool> Mask() const { return CopyOf<bool>(point_.mask().bytes()); }
 
  private:
   // semantics commit

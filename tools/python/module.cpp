@@ -15,6 +15,7 @@
 #include "tools/python/learning.hpp"
 #include "tools/python/python_blocks.hpp"
 #include "tools/python/python_scheduler.hpp"
+#include "tools/python/python_types.hpp"
 #include "tools/python/python_workload.hpp"
 #include "tools/python/runs.hpp"
 #include "tools/python/studies.hpp"
@@ -60,7 +61,7 @@ Array<T> View(std::vector<Of>& data, std::size_t rows, std::size_t columns, nb::
   return Array<T>(data.data(), columns == 0 ? 1 : 2, shape, owner);
 }
 
-nb::dict Buffers(SharedEnvironment& env, int turn) {
+Record Buffers(SharedEnvironment& env, int turn) {
   if (turn != 0 && turn != 1) throw Error(Join("turn: expected 0 or 1, found ", turn));
   const nb::object self = nb::find(env);
   StepStorage& storage = env.storage(turn);
@@ -107,7 +108,7 @@ void Reset(SharedEnvironment& env, std::optional<std::uint64_t> seed) {
   env.Reset(seed);
 }
 
-nb::dict TakeStats(SharedEnvironment& env) {
+nb::typed<nb::dict, nb::str, nb::float_> TakeStats(SharedEnvironment& env) {
   const Exclusive exclusive(env);
   const EpisodeStats stats = env.TakeStats();
   const double n = static_cast<double>(stats.episodes);
@@ -123,7 +124,7 @@ std::vector<std::string> Names() {
   return names;
 }
 
-nb::list RewardTerms() {
+nb::typed<nb::list, nb::typed<nb::tuple, nb::str, bool>> RewardTerms() {
   nb::list terms;
   for (const RewardInfo& info : Rewards()) terms.append(nb::make_tuple(info.name, info.terminal));
   return terms;
@@ -134,8 +135,8 @@ std::string Help(const std::string& name) {
   return Join(info.name, ": ", info.summary, "\n\n", info.options().Help());
 }
 
-nb::dict WriteTable(const std::string& csv, const std::string& out,
-                    const std::map<std::string, std::string>& keywords) {
+Record WriteTable(const std::string& csv, const std::string& out,
+                  const std::map<std::string, std::string>& keywords) {
   const WrittenScenario written = [&] {
     const nb::gil_scoped_release release;
     return WriteTableScenario(csv, out, keywords);
@@ -222,7 +223,7 @@ NB_MODULE(_berth, module) {
           "num_actions", [](const SharedEnvironment& env) { return env.num_actions(); }, "A")
       .def_prop_ro(
           "layout",
-          [](const SharedEnvironment& env) {
+          [](const SharedEnvironment& env) -> nb::typed<nb::dict, nb::str, int> {
             const ObservationLayout layout = env.layout();
             nb::dict shape;
             shape["q"] = layout.q, shape["g"] = layout.g;

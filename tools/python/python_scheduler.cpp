@@ -12,6 +12,7 @@
 
 #include "env/base/spec.hpp"
 #include "policies/schedulers.hpp"
+#include "tools/python/scheduler_help.hpp"
 #include "tools/python/view_columns.hpp"
 
 namespace nb = nanobind;
@@ -47,6 +48,11 @@ struct PyDecision {
     throw std::runtime_error("expected orders within decide alone, found one after it");
   }
 };
+
+#define BERTH_PLACE_SIGNATURE(name)                                                                    \
+  "def " name                                                                                          \
+  "(self, job: typing.SupportsIndex, type: typing.SupportsIndex | str, width: typing.SupportsIndex | " \
+  "None = None, devices: collections.abc.Iterable[typing.SupportsIndex] | None = None) -> None"
 
 std::string Repr(nb::handle object) {
   return nb::cast<std::string>(nb::repr(object));
@@ -353,7 +359,7 @@ std::unique_ptr<Scheduler> MakePythonFile(const std::string& text) {
   }
 }
 
-MakeSchedulerOf MakerOf(nb::dict factories, const std::shared_ptr<PythonCalls>& calls) {
+MakeSchedulerOf MakerOf(Factories factories, const std::shared_ptr<PythonCalls>& calls) {
   return
       [shared = Share(std::move(factories)), calls](const std::string& spec) -> std::unique_ptr<Scheduler> {
         {
@@ -430,9 +436,8 @@ void RunInterruptibly(PythonCalls& calls, const std::function<void()>& work) {
 }
 
 void AddSchedulerTypes(nb::module_& module) {
-  static PyObject* const error_type = PyErr_NewExceptionWithDoc(
-      "berth.Error", "What the command line says of bad input, and of schedulers that fail.",
-      PyExc_ValueError, nullptr);
+  static PyObject* const error_type =
+      PyErr_NewExceptionWithDoc("berth.Error", kErrorHelp, PyExc_ValueError, nullptr);
   module.attr("Error") = nb::handle(error_type);
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
@@ -447,29 +452,31 @@ void AddSchedulerTypes(nb::module_& module) {
     }
   });
 
-  nb::class_<PyView> view(
-      module, "View",
-      "What a scheduler sees now: berth.Scheduler says how arrays are laid out. They are "
-      "read-only; an array that is kept stays as it is, the view itself is over when decide "
-      "returns (RuntimeError).");
+  nb::class_<PyView> view(module, "View", kViewHelp);
   for (std::size_t i = 0; i < NumberColumns().size(); ++i) {
-    const auto get = [i](const PyView& v) { return v.Columns().Numbers(v.Now(), i); };
+    const auto get = [i](const PyView& v) -> ArrayObject<const double> {
+      return v.Columns().Numbers(v.Now(), i);
+    };
     view.def_prop_ro(NumberColumns()[i].name, get, NumberColumns()[i].help);
   }
   for (std::size_t i = 0; i < IndexColumns().size(); ++i) {
-    const auto get = [i](const PyView& v) { return v.Columns().Indices(v.Now(), i); };
+    const auto get = [i](const PyView& v) -> ArrayObject<const std::int64_t> {
+      return v.Columns().Indices(v.Now(), i);
+    };
     view.def_prop_ro(IndexColumns()[i].name, get, IndexColumns()[i].help);
   }
   for (std::size_t i = 0; i < Lists().size(); ++i) {
-    const auto get = [i](const PyView& v) { return v.Columns().List(v.Now(), i); };
+    const auto get = [i](const PyView& v) -> ArrayObject<const std::int64_t> {
+      return v.Columns().List(v.Now(), i);
+    };
     view.def_prop_ro(Lists()[i].name, get, Lists()[i].help);
   }
   view.def_prop_ro(
-          "rates", [](const PyView& v) { return v.Columns().Rates(v.Now()); },
+          "rates", [](const PyView& v) -> ArrayObject<const double, 2> { return v.Columns().Rates(v.Now()); },
           "float64 [n, G] steps/s of the job's gang on each type, 0 = cannot run there")
       .def_prop_ro(
           "visible",
-          [](const PyView& v) {
+          [](const PyView& v) -> ArrayObject<const std::int64_t> {
             (void)v.Now();
             if (!v.visible)
               throw Error("view.visible: expected a view of an observation, found a scheduler's");
@@ -491,7 +498,7 @@ void AddSchedulerTypes(nb::module_& module) {
           "num_gpus", [](const PyView& v) { return v.Now().num_gpus(); }, "int: D, devices of the cluster")
       .def_prop_ro(
           "types",
-          [](const PyView& v) {
+          [](const PyView& v) -> nb::typed<nb::tuple, nb::str, nb::ellipsis> {
             nb::list names;
             for (const GpuType& type : v.Now().types()) names.append(type.name);
             return nb::tuple(names);
@@ -502,6 +509,8 @@ void AddSchedulerTypes(nb::module_& module) {
           "str: when decisions are made, as 'event' or 'rounds(360)'")
       .def_prop_ro(
           "knowledge", [](const PyView& v) { return ToString(v.Now().granted()); },
+          nb::for_getter(
+              nb::sig("def knowledge(self) -> typing.Literal['none', 'blind', 'estimate', 'oracle']")),
           "str: what this scheduler declared")
       .def_prop_ro(
           "seed", [](const PyView& v) { return v.Now().seed(); },
@@ -516,7 +525,8 @@ void AddSchedulerTypes(nb::module_& module) {
             for (const int device : v.Now().Devices(ArrivedOf(v, job))) devices.append(device);
             return devices;
           },
-          nb::arg("job"), "Devices that the job holds, a list; empty where it does not run.")
+          nb::arg("job"), nb::sig("def devices(self, job: typing.SupportsIndex) -> list[int]"),
+          "Devices that the job holds, by number; empty where it does not run.")
       .def(
           "rate_at",
           [](const PyView& v, nb::handle job, nb::handle type, int width) {
@@ -525,6 +535,8 @@ void AddSchedulerTypes(nb::module_& module) {
             return v.Now().RateAt(j, t, width);
           },
           nb::arg("job"), nb::arg("type"), nb::arg("width"),
+          nb::sig("def rate_at(self, job: typing.SupportsIndex, type: typing.SupportsIndex | str, width: "
+                  "int) -> float"),
           "steps/s on `width` GPUs, 0 where it may not run so.")
       .def(
           "pair_rate",
@@ -533,39 +545,44 @@ void AddSchedulerTypes(nb::module_& module) {
             return v.Now().PairRate(j, ArrivedOf(v, other), TypeOf(v.Now(), j, type));
           },
           nb::arg("job"), nb::arg("other"), nb::arg("type"),
+          nb::sig("def pair_rate(self, job: typing.SupportsIndex, other: typing.SupportsIndex, type: "
+                  "typing.SupportsIndex | str) -> float"),
           "steps/s of `job` while it shares one GPU with `other`; 0 = they cannot.");
 
-  nb::class_<PyDecision>(module, "Decision",
-                         "Orders of one decision, carried out together once decide returns: what frees GPUs "
-                         "first. A GPU type is its index or its name. One order that cannot be carried out "
-                         "ends the run with berth.Error, which says which job and why.")
+  nb::class_<PyDecision>(module, "Decision", kDecisionHelp)
       .def(
           "start",
           [](const PyDecision& d, nb::handle job, nb::handle type, nb::handle width, nb::handle devices) {
             Place(d, CommandKind::kStart, job, type, width, devices);
           },
           nb::arg("job"), nb::arg("type"), nb::arg("width") = nb::none(), nb::arg("devices") = nb::none(),
+          nb::sig(BERTH_PLACE_SIGNATURE("start")),
           "A job that waits begins on GPUs of `type`: as many as its gang; `width` of them where it is "
           "elastic; or on these `devices`.")
       .def(
           "stop", [](const PyDecision& d, nb::handle job) { d.Now().Stop(JobOf(*d.view, job)); },
-          nb::arg("job"), "A job that runs is stopped and waits.")
+          nb::arg("job"), nb::sig("def stop(self, job: typing.SupportsIndex) -> None"),
+          "A job that runs is stopped and waits.")
       .def(
           "move",
           [](const PyDecision& d, nb::handle job, nb::handle type, nb::handle width, nb::handle devices) {
             Place(d, CommandKind::kMove, job, type, width, devices);
           },
           nb::arg("job"), nb::arg("type"), nb::arg("width") = nb::none(), nb::arg("devices") = nb::none(),
+          nb::sig(BERTH_PLACE_SIGNATURE("move")),
           "A job that runs goes on on another type, width or devices.")
       .def(
           "reject", [](const PyDecision& d, nb::handle job) { d.Now().Reject(JobOf(*d.view, job)); },
-          nb::arg("job"), "A job that waits is turned away for good.")
+          nb::arg("job"), nb::sig("def reject(self, job: typing.SupportsIndex) -> None"),
+          "A job that waits is turned away for good.")
       .def(
           "pack",
           [](const PyDecision& d, nb::handle job, nb::handle host) {
             d.Now().Pack(JobOf(*d.view, job), JobOf(*d.view, host));
           },
-          nb::arg("job"), nb::arg("host"), "A job shares the one GPU of another.")
+          nb::arg("job"), nb::arg("host"),
+          nb::sig("def pack(self, job: typing.SupportsIndex, host: typing.SupportsIndex) -> None"),
+          "A job that waits shares the one GPU of `host`, a job that runs.")
       .def("wake_at", WakeAt, nb::arg("time"),
            "Decide also at this time, s, whatever happens until then; with rounds only while nothing runs. "
            "The last call counts.");

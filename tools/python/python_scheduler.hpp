@@ -14,6 +14,7 @@
 #include "env/sim/scheduler.hpp"
 #include "policies/bundle.hpp"
 #include "tools/evaluation.hpp"
+#include "tools/python/python_types.hpp"
 #include "tools/python/view_columns.hpp"
 
 namespace berth {
@@ -62,7 +63,7 @@ struct HeldPolicy {
 };
 
 // Of a spec that `factories` names, the object that its factory makes, else the scheduler that the spec is.
-MakeSchedulerOf MakerOf(nanobind::dict factories, const std::shared_ptr<PythonCalls>& calls);
+MakeSchedulerOf MakerOf(Factories factories, const std::shared_ptr<PythonCalls>& calls);
 
 // Does `work` on a thread of its own, without the GIL, while this one looks after Ctrl-C: then `calls` are
 // stopped, and KeyboardInterrupt is thrown once `work` has ended. REQUIRES: the GIL.

@@ -42,8 +42,8 @@ std::shared_ptr<const ScenarioSource> OwnWorkload(const nb::object& jobs, Option
 }
 
 // `factories`: of a scheduler's name in `schedulers` what makes the Python object.
-nb::list EvaluateRows(const std::vector<std::string>& schedulers, nb::dict factories,
-                      const Keywords& keywords, nb::object jobs) {
+Records EvaluateRows(const std::vector<std::string>& schedulers, Factories factories,
+                     const Keywords& keywords, nb::object jobs) {
   const SharedObject shared = Share(std::move(jobs));
   const auto calls = std::make_shared<PythonCalls>();
   const MakeSchedulerOf make = MakerOf(factories, calls);
@@ -61,7 +61,7 @@ nb::list EvaluateRows(const std::vector<std::string>& schedulers, nb::dict facto
     (void)CommonSemantics(specs);
     rows = Evaluate(plan);
   });
-  nb::list list;
+  Records list;
   for (const ResultRow& row : rows) {
     for (std::size_t i = 0; i < row.runs.size(); ++i)
       list.append(RowOf(row.scheduler, row.knowledge, plan.seeds[i], row.runs[i]));
@@ -81,7 +81,7 @@ T Get(nb::handle row, const char* key, T otherwise) {
 }
 
 // Rows of EvaluateRows, or what is left of them, as `schedulers` of the JSON of `berth evaluate`.
-std::string Summarize(nb::list list) {
+std::string Summarize(Records list) {
   std::vector<ResultRow> rows;
   std::vector<std::vector<std::int64_t>> seeds;
   for (const nb::handle one : list) {
@@ -111,7 +111,8 @@ std::string Summarize(nb::list list) {
 }
 
 // What was checked; throws at the first that does not hold.
-nb::list Check(const std::string& name, nb::dict factories, bool rejects) {
+nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::str>> Check(const std::string& name,
+                                                                  Factories factories, bool rejects) {
   const auto calls = std::make_shared<PythonCalls>();
   const MakeSchedulerOf make = MakerOf(factories, calls);
   const CheckedScheduler scheduler{[&] { return make(name); }, rejects};
@@ -235,8 +236,8 @@ nb::dict SeriesOf(const std::vector<Moment>& moments, const Scenario& scenario) 
   return series;
 }
 
-nb::dict Simulate(const std::string& scheduler, nb::dict factories, const Keywords& keywords,
-                  nb::object jobs) {
+nb::typed<nb::dict, nb::str, Record> Simulate(const std::string& scheduler, Factories factories,
+                                              const Keywords& keywords, nb::object jobs) {
   const SharedObject shared = Share(std::move(jobs));
   const auto calls = std::make_shared<PythonCalls>();
   const MakeSchedulerOf make = MakerOf(factories, calls);
@@ -272,7 +273,7 @@ nb::dict Simulate(const std::string& scheduler, nb::dict factories, const Keywor
   return said;
 }
 
-nb::tuple TablesOfFile(const std::string& path) {
+nb::typed<nb::tuple, nb::str, nb::str, nb::str> TablesOfFile(const std::string& path) {
   const ScenarioTables tables = [&] {
     const nb::gil_scoped_release release;
     return TablesOf(ReadScenario(path));
@@ -280,7 +281,7 @@ nb::tuple TablesOfFile(const std::string& path) {
   return nb::make_tuple(tables.jobs, tables.speeds, tables.cluster);
 }
 
-nb::tuple MeanOf(const std::vector<double>& values) {
+nb::typed<nb::tuple, nb::float_, nb::float_, nb::float_> MeanOf(const std::vector<double>& values) {
   if (values.empty()) throw Error("values: expected one at least, found none");
   const Interval interval = BootstrapMean(values, /*seed=*/0);
   return nb::make_tuple(interval.mean, interval.low, interval.high);

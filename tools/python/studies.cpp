@@ -28,7 +28,7 @@ namespace {
 using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 // Policies are not told by their names, as specs are.
-void CheckSemantics(const std::vector<std::string>& schedulers, const nb::dict& factories) {
+void CheckSemantics(const std::vector<std::string>& schedulers, const Factories& factories) {
   if (factories.size() == 0) return;
   std::vector<std::string> specs = SpecsOfSemantics(schedulers, factories);
   std::erase_if(specs,
@@ -36,7 +36,7 @@ void CheckSemantics(const std::vector<std::string>& schedulers, const nb::dict& 
   (void)CommonSemantics(specs);
 }
 
-SweepRequest RequestOf(const Axes& asked, const std::vector<std::string>& schedulers, nb::dict factories,
+SweepRequest RequestOf(const Axes& asked, const std::vector<std::string>& schedulers, Factories factories,
                        const Keywords& keywords, const std::shared_ptr<PythonCalls>& calls) {
   Options options("sweep", "", "", OptionNames::kKeywords);
   AddEvaluationPlan(options);
@@ -59,7 +59,7 @@ Axes AxesOf(const std::string& text) {
 }
 
 // A dict a cell, scheduler and seed.
-nb::list RowsOf(const SweepRequest& request) {
+Records RowsOf(const SweepRequest& request) {
   const Grid grid(request.axes);
   nb::list list;
   for (const SweptCell& cell : ReadSweep(request)) {
@@ -84,10 +84,10 @@ nb::list RowsOf(const SweepRequest& request) {
 
 // `run`: None, or what has the cells of a list run elsewhere, run(todo, write) with write(cell, text).
 // `ended`: None, or ended(made, todo).
-nb::list Sweep(const Axes& axes, const std::vector<std::string>& schedulers, nb::dict factories,
-               const Keywords& keywords, const std::string& folder, const std::string& library,
-               const std::vector<std::pair<std::string, std::string>>& own, nb::object run,
-               nb::object ended) {
+Records Sweep(const Axes& axes, const std::vector<std::string>& schedulers, Factories factories,
+              const Keywords& keywords, const std::string& folder, const std::string& library,
+              const std::vector<std::pair<std::string, std::string>>& own, nb::object run,
+              nb::object ended) {
   const auto calls = std::make_shared<PythonCalls>();
   CheckSemantics(schedulers, factories);
   SweepRequest request = RequestOf(axes, schedulers, factories, keywords, calls);
@@ -120,7 +120,7 @@ nb::list Sweep(const Axes& axes, const std::vector<std::string>& schedulers, nb:
   return RowsOf(request);
 }
 
-std::string SweepCell(const Axes& axes, const std::vector<std::string>& schedulers, nb::dict factories,
+std::string SweepCell(const Axes& axes, const std::vector<std::string>& schedulers, Factories factories,
                       const Keywords& keywords, std::int64_t cell) {
   const auto calls = std::make_shared<PythonCalls>();
   const SweepRequest request = RequestOf(axes, schedulers, factories, keywords, calls);
@@ -132,7 +132,7 @@ std::string SweepCell(const Axes& axes, const std::vector<std::string>& schedule
   return text;
 }
 
-nb::dict Sized(const std::vector<std::string>& schedulers, nb::dict factories, const Keywords& keywords) {
+Record Sized(const std::vector<std::string>& schedulers, Factories factories, const Keywords& keywords) {
   const auto calls = std::make_shared<PythonCalls>();
   CheckSemantics(schedulers, factories);
   const MakeSchedulerOf make = MakerOf(factories, calls);

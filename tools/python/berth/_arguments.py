@@ -3,13 +3,20 @@
 import itertools
 import numbers
 import os
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from berth.typing import Seeds
+
+Array = TypeVar("Array", bound=Any)  # NumPy's, or a tensor
 
 _MOST_SEEDS = 1_000_000  # C++ says how many there may be; this ends what has no end
 
 
-def text_of(keyword, value):
+def text_of(keyword: str, value: object) -> str:
     """`value` as the command line would write it."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
@@ -22,7 +29,7 @@ def text_of(keyword, value):
     raise TypeError(f"{keyword}: expected a string, a number or a bool, found {type(value).__name__}")
 
 
-def utf8_of(name, text):
+def utf8_of(name: str, text: object) -> str:
     """`text`, where C++ can read it."""
     if not isinstance(text, str):
         raise TypeError(f"{name}: expected text, found {type(text).__name__}")
@@ -35,19 +42,20 @@ def utf8_of(name, text):
     return text
 
 
-def texts_of(keywords):
+def texts_of(keywords: Mapping[str, object]) -> dict[str, str]:
     return {utf8_of("keyword", keyword): text_of(keyword, value) for keyword, value in keywords.items() if value is not None}
 
 
-def integer_of(name, value, low, high):
+def integer_of(name: str, value: object, low: int, high: int) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}: expected an integer, found {type(value).__name__}")
-    if not low <= value <= high:
+    number = int(value)
+    if not low <= number <= high:
         raise ValueError(f"{name}: expected an integer from {low} to {high}, found {value}")
-    return int(value)
+    return number
 
 
-def actions_of(actions, num_envs, num_actions):
+def actions_of(actions: ArrayLike, num_envs: int, num_actions: int) -> NDArray[np.int64]:
     """int64 [num_envs], contiguous; not copied where it is that already."""
     array = np.asarray(actions)
     if array.dtype.kind not in "iu":
@@ -61,16 +69,16 @@ def actions_of(actions, num_envs, num_actions):
     return np.ascontiguousarray(array, np.int64)
 
 
-def no_render_mode(render_mode):
+def no_render_mode(render_mode: object) -> None:
     if render_mode is not None:  # the error on which Stable-Baselines3's make_vec_env tries without
         raise TypeError(f"render_mode: expected None, found {render_mode!r}")
 
 
-def seed_of(seed):
+def seed_of(seed: object) -> int | None:
     return None if seed is None else integer_of("seed", seed, 0, 2**63 - 1)
 
 
-def observation_of(observation, size):
+def observation_of(observation: Array, size: int) -> Array:
     """An array or tensor [..., size], as it is."""
     expected = f"observation: expected an array of numbers of shape (..., {size}), found"
     if not (hasattr(observation, "shape") and hasattr(observation, "reshape")):
@@ -82,14 +90,13 @@ def observation_of(observation, size):
     return observation
 
 
-def seeds_of(seeds):
+def seeds_of(seeds: Seeds | None) -> str | None:
     """A range, one number or "A:B", as the command line would write it."""
     if seeds is None or isinstance(seeds, str):
         return seeds
-    if isinstance(seeds, numbers.Integral) and not isinstance(seeds, bool):
-        seeds = [seeds]
+    several: Any = [seeds] if isinstance(seeds, numbers.Integral) and not isinstance(seeds, bool) else seeds
     try:
-        found = [integer_of("seeds", seed, 0, 2**63 - 2) for seed in itertools.islice(seeds, _MOST_SEEDS + 1)]
+        found = [integer_of("seeds", seed, 0, 2**63 - 2) for seed in itertools.islice(iter(several), _MOST_SEEDS + 1)]
     except TypeError:
         found = []
     if len(found) > _MOST_SEEDS:

@@ -12,9 +12,10 @@ from typing import Any
 
 from berth.policy import Policy
 from berth.scheduler import Scheduler
+from berth.typing import SchedulerLike
 
 
-def fingerprint(scheduler: Any) -> str:
+def fingerprint(scheduler: SchedulerLike) -> str:
     """16 hexadecimal digits, the same in every process where nothing has changed."""
     found = hashlib.sha256()
     if isinstance(scheduler, Policy):
@@ -33,7 +34,7 @@ def fingerprint(scheduler: Any) -> str:
     return found.hexdigest()[:16]
 
 
-def _source(kind: type) -> bytes:
+def _source(kind: type[Any]) -> bytes:
     try:
         return inspect.getsource(kind).encode()
     except (OSError, TypeError):  # typed in, or made by a program

@@ -1,13 +1,17 @@
 """What of an environment may be Python's: its reward, blocks of its observation, its jobs."""
 
 import numbers
+from collections.abc import Mapping
+from typing import Any, TypedDict, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from berth import _berth
 from berth._arguments import texts_of, utf8_of
 from berth.block import Blocks
 from berth.jobs import workload_of
+from berth.typing import Reward
 
 HELP = """
 Of Python alone:
@@ -18,38 +22,54 @@ Of Python alone:
 """
 
 
+class Buffers(TypedDict, total=False):
+    """What a step wrote: of N environments, D numbers of an observation, A actions, M metrics."""
+
+    observation: NDArray[np.float32]  # [N, D]
+    action_mask: NDArray[np.int8]  # [N, A]
+    reward: NDArray[np.float32]  # [N]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    discount: NDArray[np.float32]
+    signal: NDArray[np.float32]
+    final_observation: NDArray[np.float32]
+    final_mask: NDArray[np.int8]
+    metrics: NDArray[np.float64]  # [M, N]
+
+
 class Own:
     """An environment's core, made of keywords of which some are Python's; and what of a step is Python's then."""
 
-    def __init__(self, name, keywords, num_envs, threads, illegal):
-        keywords = dict(keywords)
+    def __init__(self, name: str, given: Mapping[str, Any], num_envs: int, threads: int, illegal: str) -> None:
+        keywords = dict(given)
         self._reward = _reward_of(keywords)
         blocks = keywords.pop("blocks", None)
         self._blocks = None if blocks is None else Blocks(blocks)
         keywords["workload"], self.jobs = workload_of(keywords.get("workload"))
         self.core = _berth.VectorEnvironment(utf8_of("id", name), texts_of(keywords), num_envs, threads, str(illegal),
                                              self._reward is not None, self._blocks, self.jobs)
-        self.shapes = {} if self._blocks is None else self._blocks.shapes
+        self.shapes: dict[str, tuple[int, ...]] = {} if self._blocks is None else self._blocks.shapes
         self._notes = [f"# {what}: Python's {which}\n" for what, which in (
-            ("reward", self._reward and getattr(self._reward, "__name__", type(self._reward).__name__)),
+            ("reward", self._reward and _name_of(self._reward)),
             ("blocks", ", ".join(self.shapes)), ("workload", self.jobs and self.jobs.name)) if which]
-        self.buffers = self.core.buffers(0), self.core.buffers(1)
+        self.buffers = cast(Buffers, self.core.buffers(0)), cast(Buffers, self.core.buffers(1))
         self._of_tasks = name.startswith("TaskPlacement")
-        self._returns, self._ended = np.zeros(num_envs), []
+        self._returns = np.zeros(num_envs)
+        self._ended: list[float] = []
 
     @property
-    def description(self):
+    def description(self) -> str:
         return "".join([*self._notes, self.core.description])
 
-    def begin(self):
+    def begin(self) -> None:
         """Every environment begins an episode."""
         self._returns[:] = 0.0
 
-    def pay(self, now, single=False):
+    def pay(self, now: Buffers, single: bool = False) -> None:
         """Writes the reward of the step that wrote `now`."""
         if self._reward is None:
             return
-        metrics = dict(zip(self.core.metrics, now["metrics"]), terminated=now["terminated"], truncated=now["truncated"])
+        metrics: dict[str, Any] = dict(zip(self.core.metrics, now["metrics"]), terminated=now["terminated"], truncated=now["truncated"])
         if self._of_tasks:
             metrics["mean_utilization"] = self._utilization(now)
         if single:
@@ -62,23 +82,29 @@ class Own:
             self._ended.extend(self._returns[over])
             self._returns[over] = 0.0
 
-    def take_stats(self):
+    def take_stats(self) -> dict[str, float]:
         stats = self.core.take_stats()
         if self._reward is not None:
             stats["mean_return"] = float(np.mean(self._ended)) if self._ended else float("nan")
             self._ended.clear()
         return stats
 
-    def _utilization(self, now):
+    def _utilization(self, now: Buffers) -> NDArray[np.float64]:
         over = now["terminated"] | now["truncated"]
         seen = np.where(over[:, None], now["final_observation"], now["observation"])
         gpus = self.core.num_actions
-        return seen[:, 1:1 + gpus].astype(np.float64).sum(axis=1) / gpus
+        mean: NDArray[np.float64] = seen[:, 1:1 + gpus].astype(np.float64).sum(axis=1) / gpus
+        return mean
 
 
-def _reward_of(keywords):
+def _name_of(reward: Reward) -> str:
+    return str(getattr(reward, "__name__", type(reward).__name__))
+
+
+def _reward_of(keywords: dict[str, Any]) -> Reward | None:
     """The function, where it is one; then `keywords` ask for its metrics."""
-    reward, metrics = keywords.get("reward"), keywords.pop("metrics", None)
+    reward: Reward | str | None = keywords.get("reward")
+    metrics = keywords.pop("metrics", None)
     if not callable(reward):
         if metrics is not None:
             raise ValueError(f"metrics: expected a function as reward with it, found {reward!r}")
@@ -102,9 +128,9 @@ def _reward_of(keywords):
     return reward
 
 
-def _numbers_of(value, shape):
+def _numbers_of(value: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     if not shape and isinstance(value, numbers.Real):
-        array = np.float64(value)
+        array = np.asarray(float(value))
     else:
         array = np.asarray(value)
         if not shape and array.size == 1:

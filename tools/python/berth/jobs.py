@@ -6,10 +6,13 @@ import difflib
 import io
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from berth._arguments import text_of, utf8_of
+from berth.typing import JobGenerator, StrPath, Workload
+
+__all__ = ["Jobs"]
 
 _MOST = 1_000_000
 _FIELDS = ("arrival", "duration", "steps", "gpus", "type", "ran_on", "tenant", "weight", "deadline", "limit", "gpus_min", "gpus_max",
@@ -18,35 +21,52 @@ _ALSO = {"arrival_s": "arrival", "duration_s": "duration", "job_type": "type", "
 
 
 class Jobs:
-    """A workload of your own, `workload=` of evaluate, simulate, make and make_vec: a function of a seed that yields jobs.
+    """A workload of your own, ``workload=`` of `evaluate`, `simulate`, `make` and `make_vec`.
 
-        def bursts(seed):
-            draw = np.random.default_rng(seed)
-            for job in range(500):
-                yield {"arrival_s": 600.0 * (job // 10), "duration_s": draw.exponential(3600.0), "gpus": int(draw.choice([1, 2, 4]))}
+    The function alone may stand there too; `Jobs` adds speeds. A job is a mapping or a dataclass with the fields of a table of
+    jobs (data/tables/README.md): ``arrival_s`` (s; time 0 is the first arrival), ``gpus``, and ``duration_s`` (s) or ``steps``;
+    where wanted ``job_type``, ``tenant``, ``weight``, ``deadline_s``, ``limit_s`` (s), ``gpus_min``, ``gpus_max``, ``allowed``, ...
 
-        berth.evaluate(["fcfs", "gavel"], workload=bursts, cluster="v100=8,k80=8", seeds=range(20))
+    An evaluation's seed is handed on as it is, and all jobs are taken, 1,000,000 at most. Each episode of an environment has a
+    seed drawn from the environment's, and as many jobs as it needs, of what may go on for ever. The same seed must give the
+    same jobs. Attributes: `name`, the function's; `throughputs`, as given.
 
-    A job is a mapping or a dataclass with the fields of a table of jobs (data/tables/README.md): arrival_s (s), gpus, and
-    duration_s (s) or steps; and where wanted job_type, tenant, weight, deadline_s, limit_s (s), gpus_min, gpus_max, allowed, ... Time 0 is
-    the first arrival. Without `throughputs` every GPU type runs a job alike; with it jobs have a job_type (and durations ran_on, the
-    GPU type that they were measured on): a CSV of speeds, or a table of `berth list throughputs` ("gavel", "modern").
+    Parameters
+    ----------
+    generator
+        A function of a seed that yields jobs.
+    throughputs
+        Speeds: a CSV file, or a table of ``berth list throughputs`` ("gavel", "modern"). Jobs then have a ``job_type``, and
+        durations ``ran_on``, the GPU type that they were measured on. None: every GPU type runs a job alike.
 
-    An evaluation's seed is handed on as it is, and all jobs are taken, 1,000,000 at most. Each episode of an environment has a seed
-    drawn from the environment's, and as many jobs as it needs, of what may go on for ever. The same seed must give the same
-    jobs. What a job lacks is named with its number, from 0.
+    Raises
+    ------
+    TypeError
+        Where `generator` is no function.
+    berth.Error
+        Of the run: what a job lacks, with its number, from 0.
+
+    Examples
+    --------
+    >>> def bursts(seed):
+    ...     draw = np.random.default_rng(seed)
+    ...     for job in range(40):
+    ...         yield {"arrival_s": 600.0 * (job // 10), "duration_s": draw.exponential(3600.0), "gpus": 1}
+    >>> table = berth.evaluate(["fcfs", "srpt"], workload=bursts, cluster="v100=4,k80=4", seeds=range(3))
+    >>> table["jobs"].tolist()
+    [40, 40, 40, 40, 40, 40]
     """
 
-    def __init__(self, generator: Callable[[int], Iterable[Any]], throughputs: Any = None) -> None:
+    def __init__(self, generator: JobGenerator, throughputs: StrPath | None = None) -> None:
         if not callable(generator):
             raise TypeError(f"workload: expected a function of a seed that yields jobs, found {type(generator).__name__}")
         self._generator = generator
-        self.name = getattr(generator, "__name__", type(generator).__name__)
+        self.name: str = getattr(generator, "__name__", type(generator).__name__)
         self.throughputs = "" if throughputs is None else text_of("throughputs", throughputs)
 
     def text(self, seed: int, most: int = 0) -> str:
-        """The first `most` jobs (0: all of them) as a CSV."""
-        rows = []
+        """The first `most` jobs of `seed` (0: all of them) as a CSV, a line each behind a header."""
+        rows: list[dict[str, str]] = []
         for job in itertools.islice(self._generator(seed), most or _MOST + 1):
             rows.append(_row(job, len(rows)))
         if not rows:
@@ -61,7 +81,7 @@ class Jobs:
         return out.getvalue()
 
 
-def workload_of(workload):
+def workload_of(workload: Workload | None) -> tuple[str | None, Jobs | None]:
     """(workload, None) of a spec, (None, Jobs) of a generator."""
     if isinstance(workload, Jobs):
         return None, workload
@@ -70,7 +90,7 @@ def workload_of(workload):
     return workload, None
 
 
-def _row(job, index):
+def _row(job: object, index: int) -> dict[str, str]:
     if dataclasses.is_dataclass(job) and not isinstance(job, type):
         job = {field.name: getattr(job, field.name) for field in dataclasses.fields(job)}
     if not isinstance(job, Mapping):
@@ -86,7 +106,7 @@ def _row(job, index):
     return row
 
 
-def _cell(value):
+def _cell(value: Any) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, str):

@@ -4,46 +4,74 @@ import copy
 import os
 import pathlib
 import re
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from berth import _berth
 from berth._arguments import texts_of
-from berth.jobs import workload_of
+from berth.jobs import Jobs, workload_of
 from berth.scheduler import Scheduler
+from berth.typing import Knowledge, Option, StrPath, Workload
 
-_DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16, "tensor(bool)": np.bool_,
-           "tensor(int8)": np.int8, "tensor(uint8)": np.uint8, "tensor(int64)": np.int64}
+__all__ = ["OnnxPolicy"]
+
+_DTYPES: dict[str, type[np.generic]] = {
+    "tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16, "tensor(bool)": np.bool_,
+    "tensor(int8)": np.int8, "tensor(uint8)": np.uint8, "tensor(int64)": np.int64}
 
 
 class OnnxPolicy(Scheduler):
-    """An ONNX model that was trained on HeteroCluster-v0, as a scheduler: it sees what `env.step` gave and decides as with it.
+    """A network of another library, trained on HeteroCluster-v0, as a scheduler: it sees what `env.step` gave, and decides as there.
 
-        torch.onnx.export(net, (torch.zeros(1, env.observation_space.shape[0]),), "net.onnx", dynamo=False)
-        berth.evaluate(["srpt", berth.OnnxPolicy("net.onnx", env)], cluster="v100=4,k80=4")
+    ONNX Runtime runs the model, on one thread of the CPU. Its first input is the observation [N, D] or [D]; a second one, whose
+    name holds "mask", is the action mask, 1 = legal. Its first output is scores [N, A], of which the best legal one is taken, of
+    equal ones the first; or, of whole numbers, the action itself, which where it is illegal makes way for the next legal one.
 
-    env: the environment of the training (one, many, or SB3VecEnv), or its keywords in its place. ONNX Runtime runs the model
-    (onnxruntime; one thread, on the CPU): its first input is the observation [N, D] or [D], one whose name holds "mask" the
-    action mask, 1 = legal. Its first output is scores [N, A], of which the best legal one is taken, of equal ones the first; or,
-    of whole numbers, the action itself, which where it is illegal makes way for the next legal one, as with
-    illegal="next_legal". A cluster must have the GPU types of the environment's. berth.Error says what does not fit.
+    One thing alone differs from training: a scheduler does not know whether jobs are still to come, so where nothing runs and not
+    preemptive it may not wait for them. Attributes: `knowledge`, the environment's; `name`, the file's; `path`, the file.
 
-    Only one thing differs from training: a scheduler does not know whether jobs are still to come, so where nothing runs and
-    not preemptive it may not wait for them. Attributes: knowledge (the environment's), name (the file's).
+    Parameters
+    ----------
+    path
+        The model (.onnx).
+    env
+        The environment of the training: one, many, or an `SB3VecEnv`. None: `keywords` say which.
+    workload, **keywords
+        Of HeteroCluster-v0, in place of or beside `env`.
+
+    Raises
+    ------
+    ImportError
+        Without onnxruntime.
+    berth.Error
+        What does not fit: file, shapes, and of a run a cluster without the GPU types of the environment's.
+
+    Examples
+    --------
+    >>> import torch
+    >>> env = berth.make_vec(1, cluster="v100=2,k80=2", visible=4)
+    >>> net = torch.nn.Linear(env.single_observation_space.shape[0], int(env.single_action_space.n))
+    >>> torch.onnx.export(net, (torch.zeros(1, net.in_features),), "net.onnx", dynamo=False)
+    >>> policy = berth.OnnxPolicy("net.onnx", env)
+    >>> table = berth.evaluate(["fcfs", policy], workload="synthetic(rate=1,jobs=20)", cluster="v100=2,k80=2", seeds=[1])
+    >>> table["scheduler"].tolist()
+    ['fcfs', 'net']
     """
 
-    def __init__(self, path: Any, env: Any = None, **keywords: Any) -> None:
+    def __init__(self, path: StrPath, env: Any = None, *, workload: Workload | None = None, **keywords: Option) -> None:
         try:
             import onnxruntime
         except ImportError:
             raise ImportError("OnnxPolicy needs onnxruntime: pip install onnxruntime") from None
-        keywords["workload"], jobs = workload_of(keywords.get("workload"))
+        spec, jobs = workload_of(workload)
         its, its_jobs = _of_environment(env)
-        self._keywords = its | texts_of(keywords), its_jobs if keywords["workload"] is None and jobs is None else jobs
+        given = texts_of(dict(keywords, workload=spec))
+        self._keywords = its | given, its_jobs if spec is None and jobs is None else jobs
         self._point = _berth.DecisionPoint(*self._keywords)
-        self.knowledge = self._point.knowledge
-        self.path = pathlib.Path(path)
+        self.knowledge = cast(Knowledge, self._point.knowledge)
+        self.path: pathlib.Path = pathlib.Path(path)
         self.name = re.sub(r"[^\w .+/-]", "_", self.path.stem if re.match(r"[A-Za-z_]", self.path.stem) else f"_{self.path.stem}",
                            flags=re.ASCII)
         settings = onnxruntime.SessionOptions()
@@ -57,27 +85,29 @@ class OnnxPolicy(Scheduler):
         self._inputs = [self._input(i, given) for i, given in enumerate(self._session.get_inputs())]
         self._reads_mask = any(masks for _, masks, _, _ in self._inputs)
         self._output = self._session.get_outputs()[0].name
-        self._answer = np.zeros(0)
+        self._answer: NDArray[Any] = np.zeros(0)
 
-    def __deepcopy__(self, memo: Any) -> "OnnxPolicy":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "OnnxPolicy":
         other = copy.copy(self)  # the session is any number of threads'
         other._point = _berth.DecisionPoint(*self._keywords)
         return other
 
     def reset(self, view: _berth.View) -> None:
+        """A run begins. berth.Error where its cluster has other GPU types than the environment's."""
         try:
             self._point.begin(view)
         except _berth.Error as error:
             raise _berth.Error(f"{os.fspath(self.path)}: {error}") from None
 
     def decide(self, view: _berth.View, decision: _berth.Decision) -> None:
+        """Orders what the model chooses, action after action, as `env.step` would."""
         more = self._point.open(view)
         while more:
             more = self._point.put(view, self.act())
         self._point.close(view, decision)
 
     def act(self) -> int:
-        """The legal action that the model takes now. What a subclass may replace, reading self._point."""
+        """The legal action that the model takes now, from 0 to A - 1."""
         mask = self._point.mask
         if self._point.take_moved() or self._reads_mask:
             seen = {name: self._fed(mask if masks else self._point.observation, dtype, batched)
@@ -98,10 +128,10 @@ class OnnxPolicy(Scheduler):
         return int(legal[np.argmax(scores)])
 
     @staticmethod
-    def _fed(row, dtype, batched):
+    def _fed(row: NDArray[Any], dtype: type[np.generic], batched: bool) -> NDArray[Any]:
         return row.astype(dtype, copy=False)[None] if batched else row.astype(dtype, copy=False)
 
-    def _input(self, place, given):
+    def _input(self, place: int, given: Any) -> tuple[str, bool, type[np.generic], bool]:
         """Name, is it the mask?, dtype, has it a first dimension for several?"""
         masks = place > 0 and "mask" in given.name
         if place > 0 and not masks:
@@ -113,15 +143,15 @@ class OnnxPolicy(Scheduler):
                               f"{given.type} of {given.shape}")
         return given.name, masks, _DTYPES[given.type], len(given.shape) == 2
 
-    def _wrong(self, words):
+    def _wrong(self, words: str) -> _berth.Error:
         return _berth.Error(f"{os.fspath(self.path)}: {words}")
 
 
-def _of_environment(env):
+def _of_environment(env: Any) -> tuple[dict[str, str], Jobs | None]:
     """Its keywords, as resolved, and jobs of Python's; env may be none."""
     if env is None:
         return {}, None
-    inner = getattr(env, "envs", None) if not hasattr(env, "description") else env
+    inner: Any = getattr(env, "envs", None) if not hasattr(env, "description") else env
     inner = inner if hasattr(inner, "description") else getattr(env, "unwrapped", env)
     if not isinstance(getattr(inner, "description", None), str):
         raise TypeError(f"env: expected an environment of Berth's, found {type(env).__name__}")

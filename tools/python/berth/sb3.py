@@ -9,23 +9,40 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices,
 
 from berth.vector import ClusterVectorEnv
 
+__all__ = ["SB3VecEnv"]
+
 
 class SB3VecEnv(VecEnv):
-    """`SB3VecEnv(16, visible=32)` in place of `make_vec_env(...)`; action masks for MaskablePPO included.
+    """`berth.make_vec` with the interface of Stable-Baselines3, action masks for MaskablePPO included.
 
-    Observations float32 [N, D] are views as ClusterVectorEnv's: there until the step after the next one, which is as
-    long as the algorithms need them. infos of an episode's end have "terminal_observation", "TimeLimit.truncated" and
-    "episode" {"r": return, "l": steps}.
+    Observations float32 [N, D] are views as `ClusterVectorEnv`'s: there until the step after the next one, which is as long as the
+    algorithms need them. ``infos`` of an episode's end have ``terminal_observation``, ``TimeLimit.truncated`` and ``episode``
+    {"r": return, "l": steps}. With the keyword `signal` ("auto", say) the algorithm is paid the learning signal; "r" stays the
+    return of the reward. Attributes: `envs`, the `ClusterVectorEnv`.
 
-    With the keyword `signal` ("auto", say) the algorithm is paid the learning signal (info["signal"]
-    of ClusterVectorEnv); "r" stays the return of the reward.
+    Parameters
+    ----------
+    num_envs
+        N.
+    name, **keywords
+        As of `ClusterVectorEnv`.
+
+    Examples
+    --------
+    >>> from berth.sb3 import SB3VecEnv
+    >>> envs = SB3VecEnv(4, cluster="v100=2,k80=2", workload="synthetic(rate=1)", visible=4)
+    >>> observation = envs.reset()
+    >>> masks = np.stack(envs.env_method("action_masks"))
+    >>> observation, reward, done, infos = envs.step(masks.argmax(axis=1))
+    >>> reward.shape, len(infos)
+    ((4,), 4)
     """
 
     def __init__(self, num_envs: int, name: str = "HeteroCluster-v0", **keywords: Any) -> None:
         self.envs = ClusterVectorEnv(num_envs, name, **keywords)
         super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
         self._seed: int | None = None
-        self._actions = np.zeros(num_envs, np.int64)
+        self._actions: NDArray[Any] = np.zeros(num_envs, np.int64)
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
 
     def seed(self, seed: int | None = None) -> list[int | None]:
@@ -50,7 +67,7 @@ class SB3VecEnv(VecEnv):
         done = terminated | truncated
         self._returns += reward
         self._lengths += 1
-        infos = [{} for _ in range(self.num_envs)]
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(done):
             infos[i] = {
                 "terminal_observation": info["final_obs"][i].copy(),
@@ -63,6 +80,7 @@ class SB3VecEnv(VecEnv):
         return observation, reward, done, infos
 
     def close(self) -> None:
+        """Ends the environments."""
         self.envs.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:

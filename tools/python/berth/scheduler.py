@@ -7,67 +7,68 @@ import importlib.util
 import os
 import re
 import sys
+import types
+from collections.abc import Callable, Iterable
 
 from berth import _berth
 from berth._arguments import utf8_of
 from berth._berth import Decision, Error, View
 from berth.policy import Policy
+from berth.typing import Knowledge, SchedulerLike
+
+__all__ = ["Decision", "Scheduler", "View"]
 
 
 class Scheduler:
-    """Write `decide`, and this stands wherever a scheduler of the command line does.
+    """A scheduler of your own: write `decide`, and it stands wherever one of the command line does.
 
-        class Shortest(berth.Scheduler):
-            knowledge = "oracle"
+    `decide` is handed a `View` of what there is, and a `Decision` that takes its orders. Attributes: `knowledge`, what
+    it uses of a job's future; `name`, in tables (the class's where it is None).
 
-            def decide(self, view, decision):
-                free = view.free_gpus.copy()
-                for job in view.waiting[np.argsort(view.remaining[view.waiting], kind="stable")]:
-                    fits = np.flatnonzero((view.rates[job] > 0) & (free >= view.gang[job]))
-                    if fits.size:
-                        decision.start(job, best := fits[np.argmax(view.rates[job, fits])])
-                        free[best] -= view.gang[job]
+    Threads: `decide` is called on threads of Berth's, one at a time each with an object of its own: objects are copied
+    (``copy.deepcopy``), classes called. Attributes that `decide` changes are made anew in `reset`.
 
-    `view` (berth._berth.View) holds, read-only, with G GPU types, D devices and the n jobs that have arrived, by index:
+    Raises
+    ------
+    berth.Error
+        Of the run, where `decide` raises: with scheduler, simulated time and line, and the exception as cause. Where an
+        order cannot be carried out it names the job.
 
-    - lists of jobs, int64: waiting, running, active; arrived and completed since the previous decision;
-    - columns of jobs [n], to be indexed by these: arrival, deadline, requested_s, run_start (float64, s), weight (float64),
-      gang, min_gang, max_gang, width (int64, GPUs), id, job_type, tenant, type_of, last_type, partner, preemptions,
-      interruptions (int64), and rates [n, G] (float64, steps/s, 0 = cannot run there);
-    - with knowledge "blind" attained_s, attained_gpu_s, attained_steps [n]; with "estimate" or "oracle" remaining [n]
-      (steps). Reading more than is declared raises berth.Error;
-    - free_gpus, gpus int64 [G], types (names); device_type, device_node, device_free int64 [D]; now (s), n, num_jobs,
-      num_gpus, clock, seed, capacity_changed; devices(job), rate_at(job, type, width), pair_rate(job, other, type).
-
-    What never changes of a job is one memory for the whole run, of which arrays are slices; what changes is written when it
-    is first read at a decision, for the jobs that are there. An array that is kept beyond `decide` stays as it was; the view
-    itself raises RuntimeError then.
-
-    `decision` (berth._berth.Decision) takes start(job, type), stop(job), move(job, type), reject(job), pack(job, host) and
-    wake_at(s); a type is its index or name; start and move also take width= (GPUs) or devices=. What cannot be carried out
-    ends the run as berth.Error, which names the job.
-
-    An exception ends the run as berth.Error, which names scheduler and simulated time, with the exception as its
-    cause. Threads: `decide` is called on threads of Berth's, one at a time each with an object of its own: objects
-    are copied (copy.deepcopy), classes called. Attributes that `decide` changes are made anew in `reset`.
+    Examples
+    --------
+    >>> class Shortest(berth.Scheduler):
+    ...     knowledge = "oracle"
+    ...
+    ...     def decide(self, view, decision):
+    ...         free = view.free_gpus.copy()
+    ...         for job in view.waiting[np.argsort(view.remaining[view.waiting], kind="stable")]:
+    ...             fits = np.flatnonzero((view.rates[job] > 0) & (free >= view.gang[job]))
+    ...             if fits.size:
+    ...                 best = fits[np.argmax(view.rates[job, fits])]
+    ...                 decision.start(job, best)
+    ...                 free[best] -= view.gang[job]
+    >>> table = berth.evaluate(["fcfs", Shortest], workload="synthetic(rate=3,jobs=50)", cluster="v100=4,k80=4", seeds=range(3))
+    >>> bool(table.summary()["jct_ratio"]["Shortest"] < 1)
+    True
     """
 
-    knowledge: str = "none"  # what it uses of a job's future: "none", "blind", "estimate", "oracle"
+    knowledge: Knowledge = "none"  # what it uses of a job's future: "none", "blind", "estimate", "oracle"
     name: str | None = None  # in tables; the class's where it is None
 
     def reset(self, view: View) -> None:
-        """A run begins: forget all others. No job has arrived."""
+        """Called when a run begins: forget all others. No job has arrived yet."""
 
     def decide(self, view: View, decision: Decision) -> None:
-        """Called at every decision point: order what is to be done now."""
+        """Called at every decision point: order what is to be done now, with the methods of `decision`. Returns nothing."""
         raise NotImplementedError(f"{type(self).__name__}.decide")
 
 
-def named(schedulers):
+def named(schedulers: SchedulerLike | Iterable[SchedulerLike]) -> tuple[list[str], dict[str, Callable[[], object]]]:
     """Specs and names of `schedulers`, and of the latter what makes the object for each run."""
     if isinstance(schedulers, (str, Scheduler, Policy, type)):
         schedulers = [schedulers]
-    names, factories = [], {}
+    names: list[str] = []
+    factories: dict[str, Callable[[], object]] = {}
     if not hasattr(schedulers, "__iter__") or isinstance(schedulers, bytes):
         raise TypeError(f"schedulers: expected specs, berth.Scheduler or classes of it, found {schedulers!r}")
     for scheduler in schedulers:
@@ -84,7 +85,7 @@ def named(schedulers):
     return names, factories
 
 
-def factory_of(scheduler):
+def factory_of(scheduler: Scheduler | Policy | type[Scheduler]) -> tuple[str, Callable[[], object]]:
     """Its name, and what makes one for a run."""
     if isinstance(scheduler, Policy):
         return _checked(scheduler.name), scheduler._factory()
@@ -95,13 +96,13 @@ def factory_of(scheduler):
     return name, scheduler if isinstance(scheduler, type) else lambda: copy.deepcopy(scheduler)
 
 
-def _checked(name):
+def _checked(name: object) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][\w .+/-]*", name):
         raise Error(f"schedulers: name: expected letters, digits and any of ' _.+-/', found {name!r}")
     return name
 
 
-def load(text):
+def load(text: str) -> Scheduler:
     """An object of the class that "FILE.py:CLASS" names: the scheduler python(file=...)."""
     path, _, name = text.rpartition(":")
     module = _module(os.path.abspath(path), path)
@@ -115,13 +116,13 @@ def load(text):
 
 
 @functools.cache
-def _module(path, called):
+def _module(path: str, called: str) -> types.ModuleType:
     if not os.path.isfile(path):
         raise _of_spec(f"{called}: expected a file of Python, found none")
     sys.path.insert(0, os.path.dirname(path))  # for what lies beside it
     name = os.path.basename(path).removesuffix(".py")
     spec = importlib.util.spec_from_file_location(name if name not in sys.modules else f"berth_file_{name}", path)
-    if spec is None:
+    if spec is None or spec.loader is None:
         raise _of_spec(f"{called}: expected a file whose name ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look for it there
@@ -129,8 +130,11 @@ def _module(path, called):
     return module
 
 
-def _of_spec(message):
-    """An error that says all there is to say: which file, what of it."""
-    error = Error(f"python: file: {message}")
-    error.of_spec = True
-    return error
+class _SpecError(Error):
+    """One that says all there is to say: which file, what of it."""
+
+    of_spec = True
+
+
+def _of_spec(message: str) -> _SpecError:
+    return _SpecError(f"python: file: {message}")

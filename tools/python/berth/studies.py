@@ -1,74 +1,142 @@
 """Many evaluations at once: grids, and the smallest cluster that will do."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import contextlib
 import functools
 import os
 import re
 import tempfile
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from berth import _berth
 from berth._fingerprint import fingerprint
 from berth._arguments import seeds_of, text_of, texts_of, utf8_of
 from berth.results import frame_of, has_pandas, summary_of
 from berth.scheduler import named
+from berth.typing import Option, Record, SchedulerLike, Seeds, StrPath
+
+if TYPE_CHECKING:
+    import pandas
+
+    from berth.frames import Sweep
+
+__all__ = ["Size", "SweepRows", "size", "sweep"]
+
+Axes = list[tuple[str, list[str]]]
+Asked = tuple[Axes, list[SchedulerLike] | None, dict[str, str]]
+Show = Callable[[int, int], object]
 
 _NOT_KEPT = {"knowledge", "decision_us_mean", "decision_us_p99", "wall_s"}  # of what a cell's file has
 _TRIES = 3  # how often workers may be lost with nothing done in between
 
 
-def sweep(over: Any, schedulers: Any = None, *, workload: Any = None, cluster: Any = None, features: Any = None, seeds: Any = None,
-          scenario: Any = None, out: Any = None, executor: Any = None, progress: Any = None, **keywords: Any) -> Any:
-    """`berth sweep`: schedulers over a grid, a row a cell, scheduler and seed.
+def sweep(over: str | Mapping[str, Iterable[Option] | Option],
+          schedulers: SchedulerLike | Iterable[SchedulerLike] | None = None, *, workload: str | None = None,
+          cluster: StrPath | None = None, features: str | None = None, seeds: Seeds | None = None,
+          scenario: StrPath | None = None, out: StrPath | None = None,
+          executor: concurrent.futures.Executor | Callable[[], concurrent.futures.Executor] | None = None,
+          progress: bool | Callable[[int, int], object] | None = None, **keywords: Option) -> Sweep:
+    """Runs schedulers over a grid: ``berth sweep``.
 
-        berth.sweep({"rate": [0.5, 1, 2], "cluster": ["v100=8", "v100=16"]}, ["fcfs", "gavel"], workload="synthetic(rate={rate})",
-                    seeds=range(1000, 1010), executor=concurrent.futures.ProcessPoolExecutor(8))
+    Parameters
+    ----------
+    over
+        Axes with their values, a mapping or the text of ``--over``. ``{axis}`` in other keywords stands for the value; an axis with
+        a keyword's name sets it.
+    schedulers, workload, cluster, features, seeds, scenario
+        As of `evaluate`, without generators of jobs. Schedulers in Python must be picklable for an executor of other processes.
+    out
+        A folder for the cells, in which the same call goes on where it was. A scheduler of Python's that has changed since (the source
+        of its class or of one that it inherits from, its attributes, files that they name) is berth.Error there; what its class
+        imports is not looked at. None: a temporary one.
+    executor
+        A ``concurrent.futures.Executor``, or a function that makes one: processes, Dask (``client.get_executor()``), mpi4py
+        (``MPIPoolExecutor()``), Ray (`berth.executors.RayExecutor`). A cell is a task, of one thread unless ``threads`` says
+        otherwise. Cells of workers that were lost are done again (of an executor that is lost itself: by another one of its
+        kind, or of the function's). None: ``threads`` of this process.
+    progress
+        Called with (done, all) after each cell, or True for a bar (tqdm).
+    **keywords
+        Other options of ``berth evaluate`` with ``_`` for ``-``.
 
-    over: axes with their values, a mapping or `--over`'s text; {axis} in other keywords stands for the value, an axis with a
-    keyword's name sets it. schedulers and the other keywords are evaluate's (generators as workload are not; schedulers of
-    Python's must be picklable for an executor of other processes). out: a folder for the cells, in which the same call goes on
-    where it was; None: a temporary one. A scheduler of Python's that has changed since (the source of its class or of one that it
-    inherits from, its attributes, files that they name) is berth.Error there; what its class imports is not looked at.
+    Returns
+    -------
+    Sweep
+        A row a cell, scheduler and seed: cell, the axes (numbers, where all their values are), scheduler, seed, jobs, unfinished,
+        `evaluate`'s figures, decisions and signature; the same to the bit on any executor. A `pandas.DataFrame`; without pandas
+        `SweepRows`.
 
-    executor: a concurrent.futures.Executor, or a function that makes one: processes, Dask (client.get_executor()), mpi4py
-    (MPIPoolExecutor()), Ray (berth.executors.RayExecutor()). A cell is a task, of one thread unless `threads` says otherwise, and the
-    table is the same to the bit. Cells of workers that were lost are done again (of an executor that is lost itself: by another one
-    of its kind, or of the function's); three times in a row without a cell in between is berth.Error. None: `threads` of
-    this process. progress: called with (done, all) after each cell, or True for tqdm.
+    Raises
+    ------
+    berth.Error
+        What the command line says; and where workers are lost three times in a row without a cell in between.
+    ImportError
+        Where ``progress=True`` lacks tqdm.
 
-    Returns a pandas.DataFrame (lists of dicts without pandas) with cell, the axes (numbers, where all their values are), scheduler,
-    seed, jobs, unfinished, evaluate's figures, decisions and signature; summary() gives a row a cell and scheduler, as
-    evaluate's. to_csv and to_parquet (with pyarrow) are pandas' own. berth.Error says what the command line says.
+    Examples
+    --------
+    >>> table = berth.sweep({"rate": [1, 2], "cluster": ["v100=4", "v100=8"]}, ["fcfs", "srpt"],
+    ...                     workload="synthetic(rate={rate},jobs=20)", seeds=range(2))
+    >>> table.shape[0], table["rate"].unique().tolist()
+    (16, [1, 2])
+    >>> len(table.summary())
+    8
     """
     axes = _axes_of(over)
-    own = [schedulers] if isinstance(schedulers, (str, type)) or not hasattr(schedulers, "__iter__") else list(schedulers)
-    names, factories = named(own) if schedulers is not None else ([], {})
+    own = _listed(schedulers)
+    names, factories = named(own) if own is not None else ([], {})
     _check_spec(workload)
     texts = texts_of(dict(keywords, workload=workload, cluster=cluster, features=features, scenario=scenario, seeds=seeds_of(seeds)))
     show, close = _shown(progress)
     run = None
     if executor is not None:
         texts.setdefault("threads", "1")
-        asked = (axes, None if schedulers is None else own, texts)
+        asked = (axes, own, texts)
         run = functools.partial(_spread, asked, _Executors(executor), show)
     with contextlib.ExitStack() as stack:
         stack.callback(close)
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else utf8_of("out", os.fspath(out))
-        content = [] if out is None else [(name, fingerprint(scheduler)) for name, scheduler in zip(names, own) if name in factories]
+        content = [] if out is None else [(name, fingerprint(scheduler)) for name, scheduler in zip(names, own or []) if name in factories]
         rows = _berth.sweep(axes, names, factories, texts, folder, _berth.__file__, content, run, show)
     return _sweep_table(rows, axes)
 
 
-def size(types: str, meet: str, schedulers: Any = None, *, workload: Any = None, features: Any = None, seeds: Any = None,
-         scenario: Any = None, **keywords: Any) -> "Size":
-    """`berth size`: the fewest GPUs, or the cheapest mix of types, on which the levels hold.
+def size(types: str, meet: str, schedulers: SchedulerLike | Iterable[SchedulerLike] | None = None, *, workload: str | None = None,
+         features: str | None = None, seeds: Seeds | None = None, scenario: StrPath | None = None, **keywords: Option) -> Size:
+    """Finds the fewest GPUs, or the cheapest mix of types, on which levels of service hold: ``berth size``.
 
-        berth.size("v100=0..16@2.5,k80=0..32..4@0.5", meet="mean_jct_h<=12;deadline_misses<=1%", schedulers="srpt",
-                   workload="synthetic(rate=0.3,jobs=100)", seeds=range(10))
+    Parameters
+    ----------
+    types
+        How many of each: "v100=0..16@2.5,k80=0..32..4@0.5" is 0 to 16 and 0 to 32 in steps of 4, at 2.5 and 0.5 an hour.
+    meet
+        Levels: "mean_jct_h<=12;deadline_misses<=1%".
+    schedulers, workload, features, seeds, scenario
+        As of `evaluate`, without generators of jobs.
+    **keywords
+        Other options of ``berth size`` with ``_`` for ``-``.
 
-    The keywords are the command line's (`berth size --help`), schedulers may be Python's. berth.Error as there.
+    Returns
+    -------
+    Size
+        The best cluster, and every one that was tried.
+
+    Raises
+    ------
+    berth.Error
+        What the command line says.
+
+    Examples
+    --------
+    >>> size = berth.size("v100=1..4", "mean_wait_h<=0.3", ["fcfs", "srpt"], workload="queueing(rate=2,jobs=200)", clock="event",
+    ...                   seeds=range(2), window="20:200")
+    >>> size.best
+    'v100=3'
+    >>> size.tried.loc[size.tried["meets"], ["cluster", "scheduler"]].values.tolist()
+    [['v100=3', 'srpt'], ['v100=4', 'fcfs'], ['v100=4', 'srpt']]
     """
     names, factories = named(schedulers) if schedulers is not None else ([], {})
     _check_spec(workload)
@@ -81,26 +149,45 @@ def size(types: str, meet: str, schedulers: Any = None, *, workload: Any = None,
 
 
 class Size(NamedTuple):
-    """best, runner_up: clusters as `cluster=` takes them, None where none meets the levels. tried: a row a cluster and scheduler,
-    with each figure and the bounds of its 95% interval (FIGURE_low, FIGURE_high; nan where there are none). mixes: how many
-    clusters there are; seeds: workloads each; monotone: False where more GPUs did worse; refused: clusters that cannot
-    run the jobs, and why."""
+    """What `size` found. Attributes:
+
+    - `best`, `runner_up`: clusters as ``cluster=`` takes them, None where none meets the levels;
+    - `tried`: a row a cluster and scheduler, with each figure and the bounds of its 95% interval (FIGURE_low, FIGURE_high; nan
+      where there are none); a `pandas.DataFrame`, without pandas a dict of columns;
+    - `mixes`: how many clusters there are; `seeds`: workloads each; `monotone`: False where more GPUs did worse;
+    - `refused`: clusters that cannot run the jobs, and why.
+
+    Examples
+    --------
+    >>> size = berth.size("v100=1..4", "mean_wait_h<=0.3", "srpt", workload="queueing(rate=2,jobs=200)", clock="event", seeds=range(2),
+    ...                   window="20:200")
+    >>> size.best, size.runner_up, size.mixes, size.monotone, size.refused
+    ('v100=3', 'v100=4', 4, True, {})
+    """
 
     best: str | None
     runner_up: str | None
-    tried: Any
+    tried: pandas.DataFrame
     mixes: int
     seeds: int
     monotone: bool
     refused: dict[str, str]
 
 
-def _check_spec(workload):
+def _listed(schedulers: SchedulerLike | Iterable[SchedulerLike] | None) -> list[SchedulerLike] | None:
+    if schedulers is None:
+        return None
+    if isinstance(schedulers, (str, type)) or not hasattr(schedulers, "__iter__"):
+        return [schedulers]
+    return list(schedulers)
+
+
+def _check_spec(workload: Any) -> None:
     if callable(workload):
         raise TypeError("workload: expected a spec, found a function; berth.evaluate takes it")
 
 
-def _axes_of(over):
+def _axes_of(over: object) -> Axes:
     if isinstance(over, str):
         return _berth.axes(utf8_of("over", over))
     if not isinstance(over, Mapping) or not over:
@@ -120,7 +207,7 @@ def _axes_of(over):
     return axes
 
 
-def _shown(progress):
+def _shown(progress: Any) -> tuple[Show | None, Callable[[], None]]:
     """What is called after each cell, and once it is over."""
     if progress is None or progress is False:
         return None, lambda: None
@@ -131,7 +218,7 @@ def _shown(progress):
             raise ImportError("progress=True needs tqdm: pip install tqdm") from None
         bar = tqdm.tqdm(unit="cell")
 
-        def show(done, total):
+        def show(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
@@ -141,7 +228,7 @@ def _shown(progress):
     return progress, lambda: None
 
 
-def _cell(axes, schedulers, texts, cell):
+def _cell(axes: Axes, schedulers: list[SchedulerLike] | None, texts: dict[str, str], cell: int) -> str:
     """The text of a cell's file: what a worker does."""
     names, factories = named(schedulers) if schedulers is not None else ([], {})
     return _berth.sweep_cell(axes, names, factories, texts, cell)
@@ -150,7 +237,7 @@ def _cell(axes, schedulers, texts, cell):
 class _Executors:
     """The executor that was given, and others in its place once it is broken."""
 
-    def __init__(self, given):
+    def __init__(self, given: Any) -> None:
         if not callable(getattr(given, "submit", None)) and not callable(given):
             raise TypeError(f"executor: expected a concurrent.futures.Executor or a function that makes one, found {given!r}")
         self._make = None if callable(getattr(given, "submit", None)) else given
@@ -158,14 +245,14 @@ class _Executors:
         if not callable(getattr(self.now, "submit", None)):
             raise TypeError(f"executor: expected a function that makes an executor, found that it gives {self.now!r}")
 
-    def another(self):
+    def another(self) -> bool:
         """False where there can be none."""
         broken = self.now
         if self._make is not None:
             self.now = self._make()
         elif type(broken) is concurrent.futures.ProcessPoolExecutor:
-            self.now = concurrent.futures.ProcessPoolExecutor(broken._max_workers, broken._mp_context, broken._initializer,
-                                                              broken._initargs)
+            of: Any = broken  # what it was made with is for itself alone
+            self.now = concurrent.futures.ProcessPoolExecutor(of._max_workers, of._mp_context, of._initializer, of._initargs)
         else:
             return False
         if self._ours:
@@ -173,17 +260,18 @@ class _Executors:
         self._ours = True
         return True
 
-    def close(self):
+    def close(self) -> None:
         if self._ours:
             self.now.shutdown(wait=True, cancel_futures=True)
 
 
-def _spread(asked, executors, show, todo, write):
+def _spread(asked: Asked, executors: _Executors, show: Show | None, todo: list[int], write: Callable[[int, str], None]) -> None:
     """Has the cells `todo` run by an executor, and those of lost workers again; write(cell, text) keeps one."""
     left, lost = dict.fromkeys(todo), 0
     with contextlib.closing(executors):
         while left:
-            before, futures = len(left), {}
+            before = len(left)
+            futures: dict[concurrent.futures.Future[str], int] = {}
             try:
                 for cell in left:
                     futures[executors.now.submit(_cell, *asked, cell)] = cell
@@ -209,15 +297,21 @@ def _spread(asked, executors, show, todo, write):
                 raise
 
 
-def _sweep_table(rows, axes):
+def _sweep_table(rows: list[Record], axes: Axes) -> Sweep:
     for name, values in axes:
         numbers = _numbers_of(values)
-        for row in rows if numbers else ():
-            row[name] = numbers[row[name]]
-    return _frame_class()([*rows], [name for name, _ in axes]) if has_pandas() else SweepRows(rows, [name for name, _ in axes])
+        if numbers is not None:
+            for row in rows:
+                row[name] = numbers[row[name]]
+    names = [name for name, _ in axes]
+    if not has_pandas():
+        return cast("Sweep", SweepRows(rows, names))
+    from berth.frames import Sweep
+
+    return Sweep([*rows], names)
 
 
-def _numbers_of(values):
+def _numbers_of(values: list[str]) -> Mapping[str, float] | None:
     """Of each text the number, where all are: whole ones, or else floats."""
     for kind in (int, float):
         try:
@@ -227,8 +321,9 @@ def _numbers_of(values):
     return None
 
 
-def _summary(rows, axes):
-    cells = {}
+def cells_of(rows: list[Record], axes: Sequence[str]) -> list[Record]:
+    """Of each cell and scheduler the means over seeds."""
+    cells: dict[int, list[Record]] = {}
     for row in rows:
         cells.setdefault(row["cell"], []).append(row)
     lines = []
@@ -239,38 +334,22 @@ def _summary(rows, axes):
     return lines
 
 
-class SweepRows(list):
-    """Dicts: what sweep gives without pandas."""
+class SweepRows(list[dict[str, Any]]):
+    """Dicts, a cell, scheduler and seed each: what `sweep` gives where pandas is not installed.
 
-    def __init__(self, rows, axes):
+    Examples
+    --------
+    >>> from berth.studies import SweepRows
+    >>> table = berth.sweep({"rate": [1, 2]}, "fcfs", workload="synthetic(rate={rate},jobs=20)", cluster="v100=4", seeds=range(2))
+    >>> rows = SweepRows(table.to_dict("records"), ["rate"])
+    >>> [(line["cell"], line["rate"]) for line in rows.summary()]
+    [(0, 1), (1, 2)]
+    """
+
+    def __init__(self, rows: Iterable[Record], axes: Sequence[str]) -> None:
         super().__init__(rows)
         self._axes = axes
 
     def summary(self) -> list[dict[str, Any]]:
-        """A dict a cell and scheduler."""
-        return _summary(self, self._axes)
-
-
-@functools.cache
-def _frame_class():
-    import pandas
-
-    class Sweep(pandas.DataFrame):
-        """A row a cell, scheduler and seed; filtered by rows it still has a summary."""
-
-        _metadata = ["axes_"]
-
-        def __init__(self, data=None, axes_=(), *args, **kwargs):
-            super().__init__(data, *args, **kwargs)
-            self.axes_ = axes_
-
-        @property
-        def _constructor(self):
-            return lambda *args, **kwargs: Sweep(args[0] if args else None, self.axes_, *args[1:], **kwargs)
-
-        def summary(self) -> pandas.DataFrame:
-            """A row a cell and scheduler: axes, means over seeds, and of the mean JCT and its ratio to the cell's first
-            scheduler 95% intervals, as berth.evaluate(...).summary()."""
-            return pandas.DataFrame(_summary(self.to_dict("records"), self.axes_))
-
-    return Sweep
+        """A dict a cell and scheduler, as a row of `Sweep.summary`."""
+        return cells_of(self, self._axes)

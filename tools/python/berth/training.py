@@ -11,31 +11,64 @@ from typing import Any
 from berth import _berth
 from berth._arguments import texts_of
 from berth.policy import Policy, load_policy
+from berth.typing import Option, Record, StrPath
+
+__all__ = ["train", "train_help"]
 
 
-def train(agent: Any = None, *, out: Any = None, workload: Any = None, cluster: Any = None, scenario: Any = None,
-          features: Any = None, steps: Any = None, seed: Any = None, resume: bool = False,
-          callback: Callable[[dict[str, Any]], Any] | None = None, progress: bool = False, from_policy: Any = None,
-          **options: Any) -> Policy:
-    """Trains a scheduler by reinforcement learning: by the code of `berth train`, with its options and, seed by seed, its bits.
+def train(agent: str | None = None, *, out: StrPath | None = None, workload: str | None = None, cluster: StrPath | None = None,
+          scenario: StrPath | None = None, features: str | None = None, steps: int | None = None, seed: int | None = None,
+          resume: bool = False, callback: Callable[[Record], object] | None = None, progress: bool = False,
+          from_policy: StrPath | None = None, **options: Option) -> Policy:
+    """Trains a scheduler by reinforcement learning: ``berth train`` in this process, with its options and, seed by seed, its bits.
 
-        policy = berth.train("ppo", cluster="v100=4,k80=4", steps=200_000, seed=1, out="runs/first", progress=True)
-        berth.evaluate(["srpt", policy], cluster="v100=4,k80=4").summary()
+    Parameters
+    ----------
+    agent
+        A spec: "ppo", "dqn(gap=0.5)". None: the command line's.
+    out
+        The folder of the run, with checkpoint.h5, config.ini, progress.csv, TensorBoard's events and the policy.h5 that is returned.
+    workload, cluster, scenario, features
+        What it is trained on, as the command line has it.
+    steps, seed
+        Environment steps in all, those before `resume` included; and the seed of the training.
+    resume
+        Goes on with the run in `out`, and ends as if it had never stopped; options that are not given are the run's own.
+    callback
+        Is told of every update of progress.csv, about once a second and at the end, on another thread than this one. What is true
+        ends the training. A dict: steps, total_steps, steps_per_s, wall_s, mean_jct_s and mean_return (of the last 100 episodes;
+        nan before one ended; running_jct_s and running_return: of those under way), backlog_begin, backlog_end, member, members,
+        losses (a dict), notes (lines: validations, findings), env_share, act_share, learn_share.
+    progress
+        Shows a bar (tqdm).
+    from_policy
+        Begins with that policy (``--from``).
+    **options
+        Those of ``train_help()``.
 
-    agent: spec ("ppo", "dqn(gap=0.5)"). out: the folder of the run, with checkpoint.h5, config.ini, progress.csv, TensorBoard's
-    events and the policy.h5 that is returned. resume: goes on with the run in `out`, and ends as if it had never stopped;
-    options that are not given are the run's own. from_policy: begins with that policy (`--from`). Other options: those of the
-    command line (`print(berth.train_help())`) with _ for -.
+    Returns
+    -------
+    Policy
+        With its `training`: the outcome, as ``berth train --json`` has it.
 
-    callback: is told of every update of progress.csv, about once a second and at the end, as a dict: steps, total_steps,
-    steps_per_s, wall_s, mean_jct_s and mean_return (of the last 100 episodes; nan before one ended; running_*: of those under
-    way), backlog_begin, backlog_end, member, members, losses (a dict), notes (lines: validations, findings), env_share,
-    act_share, learn_share. What is true ends the training; so do an exception, which goes on to the caller, and Ctrl-C
-    (KeyboardInterrupt). Each time the checkpoint is saved first, for resume=True. It is called on another thread than
-    train was. progress: a bar by tqdm.
+    Raises
+    ------
+    berth.Error
+        What the command line says; where the learners are not built, which file is missing.
+    KeyboardInterrupt
+        Of Ctrl-C. Before it, and before an exception of `callback` goes on to the caller, the checkpoint is saved, for
+        ``resume=True``.
 
-    berth.Error says what the command line says; where the learners are not built it names the file that is missing.
+    Notes
+    -----
     Threads: others run meanwhile. Several trainings may run at once, each with an `out` of its own, and give the same bits.
+
+    Examples
+    --------
+    >>> policy = berth.train("ppo(n_steps=32,minibatch=64)", cluster="v100=2,k80=2", workload="synthetic(rate=5,jobs=40)", visible=4,
+    ...                      episode_jobs=20, warmup_jobs=5, envs=4, threads=1, members=1, validate=0, steps=1000, seed=1, out="run")
+    >>> policy.path.name, policy.training["steps"] >= 1000
+    ('policy.h5', True)
     """
     given = dict(options, agent=agent, out=out, workload=workload, cluster=cluster, scenario=scenario, features=features, steps=steps,
                  seed=seed, resume=bool(resume))
@@ -52,11 +85,17 @@ def train(agent: Any = None, *, out: Any = None, workload: Any = None, cluster: 
 
 
 def train_help() -> str:
-    """The keywords of train, each with its default."""
+    """The keywords of `train`, each with its default, as text.
+
+    Examples
+    --------
+    >>> "episode_jobs" in berth.train_help()
+    True
+    """
     return _berth.train_help()
 
 
-def _same_torch():
+def _same_torch() -> None:
     """There is one LibTorch in a process: Python's is the learners' where it came first."""
     torch = sys.modules.get("torch")
     built = re.search(r"LibTorch (\d+\.\d+)", _berth.learners())
@@ -68,8 +107,10 @@ def _same_torch():
 class _Bar:
     """A callback that shows a bar, here and in notebooks."""
 
-    def __init__(self, callback):
-        self._callback, self._bar = callback, None
+    def __init__(self, callback: Callable[[Record], object] | None) -> None:
+        self._callback = callback
+        self._bar: Any = None
+        self._make: Any
         try:
             from tqdm.auto import tqdm
 
@@ -78,14 +119,14 @@ class _Bar:
             self._make = None
             warnings.warn("progress: expected tqdm, found none: pip install tqdm", stacklevel=3)
 
-    def __enter__(self):
+    def __enter__(self) -> "_Bar":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
 
-    def __call__(self, now):
+    def __call__(self, now: Record) -> object:
         if self._make is not None:
             if self._bar is None:
                 self._bar = self._make(total=now["total_steps"], unit=" steps", unit_scale=True)

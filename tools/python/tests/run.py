@@ -1,8 +1,10 @@
 """Runs the package's tests, like berth_tests: each case shows as it ends, the last line is 'N passed, N failed[, N skipped]'.
 
-usage: python tools/python/tests/run.py [NAME...]      only cases whose name holds one of the words
+usage: python tools/python/tests/run.py [NAME...]          only cases whose name holds one of the words
+       python tools/python/tests/run.py --update-pages     writes reference/ anew from the docstrings
 """
 
+import os
 import pathlib
 import sys
 import time
@@ -55,6 +57,9 @@ def cases(suite):
 
 
 def main(words):
+    if words == ["--update-pages"]:
+        os.environ["BERTH_UPDATE_PAGES"] = "1"
+        words = ["test_help.Pages"]
     folder = pathlib.Path(__file__).parent
     sys.path.insert(0, str(folder))
     found = unittest.defaultTestLoader.discover(str(folder), "test_*.py", str(folder))

@@ -63,6 +63,7 @@ void MultiplyAdd(const float* x, int rows, int inputs, const float* w, int outpu
   static const auto product = unit == VectorUnit::kAvx512 ? avx512::Product
                               : unit == VectorUnit::kAvx2 ? avx2::Product
                                                           : baseline::Product;
+  if (rows == 0 || outputs == 0) return;  // nowhere to go: x, w or y may be null
   product(x, static_cast<std::size_t>(rows), static_cast<std::size_t>(inputs), w,
           static_cast<std::size_t>(outputs), y);
 }

@@ -162,15 +162,21 @@ void Print(const Json& contents) {
   std::cout << "\n" << table.ToString();
 }
 
+// How it was asked for; "" where it does not say, as a text.
+std::string ConfigOf(const Json& attributes) {
+  const auto config = attributes.find("config");
+  return config != attributes.end() && config->is_string() ? config->get<std::string>() : "";
+}
+
 // What one does with such a file, or nothing.
 std::string NextOf(const std::string& kind, const std::string& file, const Json& attributes) {
-  if (kind == "policy") return NextOfPolicy(file, attributes.value("config", ""));
+  if (kind == "policy") return NextOfPolicy(file, ConfigOf(attributes));
   if (kind == "checkpoint") {
     const std::string run = std::filesystem::absolute(file).parent_path().string();
     return NextStep("its policy as a file", Join("export ", ForShell(run), " --out policy.h5"));
   }
-  if (kind == "evaluation") return NextOfEvaluation(attributes.value("config", ""));
-  if (kind == "events" && attributes.contains("config")) return NextOfEvents(attributes.value("config", ""));
+  if (kind == "evaluation") return NextOfEvaluation(ConfigOf(attributes));
+  if (kind == "events" && attributes.contains("config")) return NextOfEvents(ConfigOf(attributes));
   if (kind == kShardKind) return NextOfShard(file);
   if (kind == search::kKind)
     return NextStep("to go on with the search", Join("tune --resume --state ", ForShell(file)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/json_depth.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
@@ -16,6 +17,7 @@ constexpr std::size_t kMostShown = 60;  // characters of a line that is no JSON
 
 Json ReadJson(const std::string& path) {
   const std::string text = ReadText(path);
+  CheckJsonDepth(text, path);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {

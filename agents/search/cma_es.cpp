@@ -103,8 +103,8 @@ void CmaEs::Restore(std::span<const double> state) {
   const Eigen::Index n = mean_.size();
   BERTH_CHECK(static_cast<Eigen::Index>(state.size()) == 3 + 3 * n + n * n, state.size(), " numbers");
   sigma_ = state[0];
-  generation_ = static_cast<int>(state[1]);
-  stream_.Seek(static_cast<std::uint64_t>(state[2]));
+  generation_ = static_cast<int>(Counter(state[1], 1e9));
+  stream_.Seek(Counter(state[2], 9e15));
   const double* from = state.data() + 3;
   for (Vector* part : {&mean_, &path_c_, &path_sigma_}) {
     *part = Eigen::Map<const Vector>(from, n);

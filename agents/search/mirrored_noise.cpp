@@ -94,8 +94,8 @@ std::vector<double> MirroredNoise::State() const {
 void MirroredNoise::Restore(std::span<const double> state) {
   const std::size_t n = center_.size();
   BERTH_CHECK(state.size() == 2 + 3 * n, state.size(), " numbers");
-  steps_ = static_cast<int>(state[0]);
-  stream_.Seek(static_cast<std::uint64_t>(state[1]));
+  steps_ = static_cast<int>(Counter(state[0], 1e9));
+  stream_.Seek(Counter(state[1], 9e15));
   const double* from = state.data() + 2;
   for (std::vector<double>* part : {&center_, &mean_, &square_}) {
     std::copy(from, from + n, part->begin());

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "env/base/check.hpp"
+
 namespace berth::search {
 
 // The numbers that are searched. [n], scales > 0: what is a step of 1.
@@ -38,6 +40,13 @@ inline std::vector<double> Values(const Costs& costs) {
     values.push_back(sum / static_cast<double>(cost.size()));
   }
   return values;
+}
+
+// A counter out of a state, which may come from a file. Throws Error.
+inline std::uint64_t Counter(double number, double most) {
+  if (!(number >= 0.0 && number <= most))
+    throw Error(Join("a search's state: expected a counter of 0 to ", most, ", found ", number));
+  return static_cast<std::uint64_t>(number);
 }
 
 class Optimiser {

@@ -69,11 +69,13 @@ Record ReadRecord(const std::string& path, const Record& begun) {
     throw Error(Join(path, ": expected a search from the numbers that this one starts from, found another"));
   }
   const std::int64_t generations = in.Integer("generations");
-  for (std::int64_t i = 0; i < generations; ++i) record.told.push_back({static_cast<int>(i) + 1});
+  if (generations < 0) throw Error(Join(path, ": generations: expected 0 or more, found ", generations));
   for (const auto& [name, member] : kColumns) {
     const std::vector<double> column = in.Array<double>(name, generations);
+    record.told.resize(column.size());
     for (std::size_t i = 0; i < column.size(); ++i) record.told[i].*member = column[i];
   }
+  for (std::size_t i = 0; i < record.told.size(); ++i) record.told[i].generation = static_cast<int>(i) + 1;
   return record;
 }
 

@@ -57,6 +57,16 @@ std::string GpusOfName(const GpuType& type, const std::vector<GpuType>& types) {
   return there ? stem : type.name;
 }
 
+constexpr double kMostGpus = 1e7;  // of a type, as --cluster takes them
+
+// Throws Error.
+int Whole(const Json& json, const char* what, double low, double high) {
+  const double number = json.get<double>();
+  if (!(number >= low && number <= high))
+    throw Error(Join(what, ": expected ", low, " to ", high, ", found ", number));
+  return static_cast<int>(number);
+}
+
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path) {
@@ -99,12 +109,14 @@ class Reader {
     Job& job = log.jobs[found->second];
     const bool runs = !job.runs.empty() && job.runs.back().end == kNever;
     if (kind == "start" && !runs) {
-      job.runs.push_back({line.value("since", at), kNever, line.at("devices").get<std::vector<int>>()});
-      int devices = 0;
+      job.runs.push_back({line.value("since", at), kNever, {}});
+      double devices = 0.0;
       for (const GpuType& type : log.cluster.types) devices += type.count;
-      for (const int device : job.runs.back().devices) {
-        if (device < 0 || device >= devices)
+      for (const Json& json : line.at("devices")) {
+        const double device = json.get<double>();
+        if (!(device >= 0.0 && device < devices))
           throw Error(Join("devices: expected numbers below ", devices, ", found ", device));
+        job.runs.back().devices.push_back(static_cast<int>(device));
       }
     }
     if (kind != "start" && runs) job.runs.back().end = at;
@@ -117,7 +129,8 @@ class Reader {
     for (const Json& from : line.at("types")) {
       GpuType type;
       type.name = from.at("name").get<std::string>();
-      type.count = from.at("gpus").get<int>(), type.gpus_per_node = from.at("gpus_per_node").get<int>();
+      type.count = Whole(from.at("gpus"), "gpus", 1, kMostGpus);
+      type.gpus_per_node = Whole(from.at("gpus_per_node"), "gpus_per_node", 1, kMostGpus);
       for (const Json& name : from.at("nodes")) {
         SlurmNode node;
         node.name = name.get<std::string>(), node.type = node.gpu_type = type.name,
@@ -157,7 +170,7 @@ class Reader {
     Job job;
     job.id = NumberOfSlurmId(id, "id");
     job.job_class = line.at("class").get<std::string>(), job.user = line.value("user", "");
-    job.gpus = line.at("gpus").get<int>(), job.type = line.value("type", "");
+    job.gpus = Whole(line.at("gpus"), "gpus", 0, kMostGpus), job.type = line.value("type", "");
     job.submitted = line.at("submitted").get<double>();
     job.limit_s = line.value("limit_s", job.limit_s), job.steps = line.value("steps", 0.0);
     job.checkpoint = line.value("checkpoint", false);

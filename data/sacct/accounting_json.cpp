@@ -1,5 +1,6 @@
 // `sacct --json` of Slurm 22.05 (data_parser of the plugin openapi/dbv0.0.38): {"jobs": [{"job_id": ...,
 // "time": {...}, "tres": {"requested": [...], "allocated": [...]}, ...}]}; and that of later versions.
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -27,7 +28,8 @@ std::map<std::string, int> Gpus(const JsonFields& job, const char* which) {
     const Json count = entry.value("count", Json());
     if (!count.is_number_integer() || count.get<double>() < 0 || count.get<double>() > 1e6)
       job.Wrong(name + ".count", "0 to 1000000", count);
-    gpus[gres == "gpu" ? "" : gres.substr(4)] += count.get<int>();
+    int& sum = gpus[gres == "gpu" ? "" : gres.substr(4)];
+    sum = std::min(sum + count.get<int>(), 1 << 30);
   }
   return gpus;
 }
@@ -41,10 +43,10 @@ double Moment(const JsonFields& job, const char* name) {
 SacctRow RowOf(const JsonFields& job) {
   SacctRow row;
   row.where = job.where();
-  row.id = static_cast<std::int64_t>(job.Number("job_id", nullptr, -1.0));
+  row.id = job.Whole("job_id", nullptr, -1.0);
   if (row.id < 0) throw Error(Join(job.where(), ": expected 'job_id', found none"));
-  row.array_job = static_cast<std::int64_t>(job.Number("array", "job_id", 0.0));
-  row.array_task = static_cast<std::int64_t>(job.Number("array", "task_id", -1.0));
+  row.array_job = job.Whole("array", "job_id", 0.0);
+  row.array_task = job.Whole("array", "task_id", -1.0);
   if (row.array_job == 0) row.array_task = -1;
   if (const Json* array = job.Find("array", "limits"); array != nullptr && row.array_job != 0) {
     const Json* most = array->contains("max") ? &(*array)["max"] : nullptr;
@@ -73,7 +75,7 @@ SacctRow RowOf(const JsonFields& job) {
   row.suspended = job.Number("time", "suspended", 0.0);
   row.elapsed = job.Number("time", "elapsed", 0.0) + row.suspended;
   row.limit = 60.0 * job.Number("time", "limit", SacctRow::kUnknown);
-  row.num_nodes = static_cast<int>(job.Number("allocation_nodes", nullptr, 0.0));
+  row.num_nodes = static_cast<int>(job.Whole("allocation_nodes", nullptr, 0.0, 1e9));
   row.asked = Gpus(job, "requested");
   row.given = Gpus(job, "allocated");
   row.heterogeneous = job.Number("het", "job_id", 0.0) > 0.0;

@@ -2,11 +2,14 @@
 // ..., "infinite": ..., "number": ...} and what may be several texts as a list.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
+#include "data/json_depth.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
 
@@ -32,12 +35,24 @@ class JsonFields {
     const std::string name = inner == nullptr ? key : Join(key, ".", inner);
     if (value == nullptr) return otherwise;
     if (value->is_object() && value->contains("number")) {
-      if (value->value("infinite", false)) return std::numeric_limits<double>::infinity();
-      if (!value->value("set", true)) return otherwise;
+      const auto says = [&](const char* flag, bool unless_said) {
+        const auto at = value->find(flag);
+        return at != value->end() && at->is_boolean() ? at->get<bool>() : unless_said;
+      };
+      if (says("infinite", false)) return std::numeric_limits<double>::infinity();
+      if (!says("set", true)) return otherwise;
       value = &value->at("number");
     }
     if (!value->is_number()) Wrong(name, "a number", *value);
     return value->get<double>();
+  }
+  // Without what is behind its point; an id or a count that is larger than `most`, or endless, is none.
+  std::int64_t Whole(const char* key, const char* inner, double otherwise, double most = 9e15) const {
+    const double value = Number(key, inner, otherwise);
+    if (!(std::abs(value) <= most))
+      throw Error(Join(where_, ": '", inner == nullptr ? key : Join(key, ".", inner), "': expected at most ",
+                       most, ", found ", value));
+    return static_cast<std::int64_t>(value);
   }
   std::string Text(const char* key, const char* inner = nullptr) const {
     const nlohmann::json* value = Find(key, inner);
@@ -58,10 +73,12 @@ class JsonFields {
 
 // The file's list `key`, as `command` writes it. Throws Error naming the file.
 inline nlohmann::json JsonList(const std::string& path, const char* key, const char* command) {
+  const std::string text = ReadText(path);
+  CheckJsonDepth(text, path);
   nlohmann::json whole;
   try {
-    whole = nlohmann::json::parse(ReadText(path));
-  } catch (const nlohmann::json::parse_error& error) {
+    whole = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {  // also a number that no double holds
     const std::string what = error.what();
     throw Error(Join(path, ": expected JSON, found ", what.substr(what.find("] ") + 2)));
   }

@@ -13,7 +13,9 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMostHosts = 1'000'000;  // of one list: more is a slip of the pen
+// Of one list, and of a name: more is a slip of the pen.
+constexpr std::size_t kMostHosts = 1'000'000, kLongestHost = 1024;
+constexpr std::ptrdiff_t kMostBrackets = 16;
 
 std::string Lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -64,8 +66,12 @@ void AddRange(const std::string& prefix, std::string_view range, const std::vect
   const long long begin = ParseInteger(first, what), end = ParseInteger(last, what);
   if (begin < 0 || end < begin)
     throw Error(Join(what, ": expected a range such as 1-3, found '", range, "'"));
-  for (long long i = begin; i <= end; ++i) {
-    std::string number = std::to_string(i);
+  if (end - begin >= static_cast<long long>(kMostHosts))  // also where `rest` is empty
+    throw Error(Join(what, ": expected at most ", kMostHosts, " hosts, found more"));
+  if (prefix.size() + first.size() > kLongestHost)
+    throw Error(Join(what, ": expected names of at most ", kLongestHost, " characters, found a longer one"));
+  for (long long i = 0; i <= end - begin; ++i) {
+    std::string number = std::to_string(begin + i);
     if (number.size() < first.size()) number.insert(0, first.size() - number.size(), '0');
     for (const std::string& behind : rest) hosts.push_back(prefix + number + behind);
     if (hosts.size() > kMostHosts)
@@ -131,7 +137,11 @@ std::vector<std::string> ExpandHosts(std::string_view text, const std::string& w
     const std::string entry = Trim(text.substr(begin, i - begin));
     begin = i + 1;
     if (entry.empty()) continue;
+    if (std::count(entry.begin(), entry.end(), '[') > kMostBrackets)
+      throw Error(Join(what, ": expected at most ", kMostBrackets, " pairs of brackets, found more"));
     for (std::string& host : ExpandOne(entry, what)) hosts.push_back(std::move(host));
+    if (hosts.size() > kMostHosts)
+      throw Error(Join(what, ": expected at most ", kMostHosts, " hosts, found more"));
   }
   return hosts;
 }
@@ -184,13 +194,16 @@ SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path)
       const bool counted = colon != std::string::npos &&
                            std::isdigit(static_cast<unsigned char>(text[colon + 1])) != 0 &&
                            text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
-      gpus = counted ? static_cast<int>(ParseInteger(text.substr(colon + 1), where + ": Gres")) : 1;
-      if (gpus < 1 || gpus > 1024)
-        throw Error(Join(where, ": Gres: expected 1 to 1024 GPUs a node, found ", gpus));
+      const long long number = counted ? ParseInteger(text.substr(colon + 1), where + ": Gres") : 1;
+      if (number < 1 || number > 1024)
+        throw Error(Join(where, ": Gres: expected 1 to 1024 GPUs a node, found ", number));
+      gpus = static_cast<int>(number);
       text = counted ? text.substr(0, colon) : text;
       type = text.size() > 4 ? text.substr(4) : "gpu";
     }
     const std::vector<std::string> hosts = ExpandHosts(*names, where + ": NodeName");
+    if (all.nodes.size() + all.without_gpu.size() + hosts.size() > kMostHosts)
+      throw Error(Join(where, ": expected at most ", kMostHosts, " nodes in all, found more"));
     if (gpus == 0) {
       all.without_gpu.insert(all.without_gpu.end(), hosts.begin(), hosts.end());
       continue;

@@ -71,14 +71,14 @@ std::shared_ptr<FeatureSettings> Configure(const FeatureModule& module, const Sp
     if (at == names.end()) {
       throw Error(Join("feature '", spec.name, "': unknown setting '", key, "'", DidYouMean(key, names)));
     }
-    if (std::count_if(spec.params.begin(), spec.params.end(), [&](const auto& p) { return p.first == key; }) >
+    if (std::count_if(spec.params.begin(), spec.params.end(), [&, &name = key](const auto& p) { return p.first == name; }) >
         1) {
       throw Error(Join("feature '", spec.name, "': setting '", key, "' is given twice"));
     }
     const auto field = static_cast<std::size_t>(at - names.begin());
     const std::string what = Join("feature '", spec.name, "': ", key);
     FieldValue parsed = settings->Get(field);
-    std::visit([&](auto& into) { Parse(value, what, into); }, parsed);
+    std::visit([&, &text = value](auto& into) { Parse(text, what, into); }, parsed);
     settings->Set(field, parsed);
   }
   settings->Load();

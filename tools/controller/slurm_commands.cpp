@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "data/json_depth.hpp"
 #include "env/base/check.hpp"
 #include "tools/controller/subprocess.hpp"
 
@@ -32,6 +33,7 @@ std::string Said(const std::string& error) {
 }
 
 Json Parse(const std::string& text, const std::string& what) {
+  CheckJsonDepth(text, what);
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) throw Error(Join(what, ": expected JSON, found '", text.substr(0, 60), "'"));
   return json;

@@ -6,6 +6,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/slurm_conf.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
@@ -59,6 +60,14 @@ double NumberOr(const Json& object, const char* key, double otherwise) {
   return std::isnan(number) ? otherwise : number;
 }
 
+// Of what is counted: Slurm says "infinite" of some, and a count is no reason to believe any number.
+std::int64_t CountOr(const Json& object, const char* key, double otherwise, double most = 9e15) {
+  return static_cast<std::int64_t>(std::clamp(NumberOr(object, key, otherwise), -most, most));
+}
+int SmallOr(const Json& object, const char* key, double otherwise) {
+  return static_cast<int>(CountOr(object, key, otherwise, 1e9));
+}
+
 // One word or a list of words.
 std::vector<std::string> Words(const Json& object, const char* key) {
   std::vector<std::string> words;
@@ -72,6 +81,9 @@ std::vector<std::string> Words(const Json& object, const char* key) {
   }
   return words;
 }
+
+constexpr std::int64_t kMostGpus = 1'000'000'000;  // of a job: more is none
+constexpr int kMostOnNode = 1024;                  // as in slurm.conf (env/base/slurm_conf.cpp)
 
 struct Gres {
   std::string type;
@@ -116,30 +128,34 @@ std::vector<Gres> GpuGres(const std::string& text) {
     }
     if (inside.starts_with("IDX:") && inside != "IDX:N/A") {
       for (const std::string& number : ExpandHosts(Join("[", inside.substr(4), "]"), "IDX"))
-        gres.indices.push_back(std::stoi(number.substr(0, 9)));
+        gres.indices.push_back(static_cast<int>(ParseInteger(std::string_view(number).substr(0, 9), "IDX")));
     }
     all.push_back(std::move(gres));
   }
   return all;
 }
 
+int Sum(int gpus, std::int64_t more) {
+  return static_cast<int>(std::clamp<std::int64_t>(gpus + more, -kMostGpus, kMostGpus));
+}
+
 void ReadGpus(const Json& from, SlurmJob& job) {
   const auto take = [&](const char* key, int times, bool by_node) {
     for (const Gres& gres : GpuGres(Text(from, key))) {
       if (job.gpus > 0 && gres.type != job.gpu_type) job.unusual = true;
-      job.gpu_type = gres.type, job.gpus += gres.count * times;
+      job.gpu_type = gres.type, job.gpus = Sum(job.gpus, static_cast<std::int64_t>(gres.count) * times);
       if (by_node) job.per_node = gres.count;
     }
   };
   take("tres_per_node", job.num_nodes, true);
   if (job.gpus == 0) take("tres_per_job", 1, false);
-  if (job.gpus == 0) take("tres_per_task", static_cast<int>(NumberOr(from, "tasks", 1.0)), false);
+  if (job.gpus == 0) take("tres_per_task", SmallOr(from, "tasks", 1.0), false);
   if (job.gpus == 0) take("tres_per_socket", job.num_nodes, false);
 }
 
 SlurmJob JobOf(const Json& from, const std::string& what) {
   SlurmJob job;
-  job.id = Join(static_cast<std::int64_t>(NumberOr(from, "job_id", 0.0)));
+  job.id = Join(CountOr(from, "job_id", 0.0));
   const std::string where = Join(what, ": job ", job.id);
   const std::vector<std::string> states =
       Words(At(from, "job_state", where).is_null() ? Json() : from, "job_state");
@@ -159,11 +175,11 @@ SlurmJob JobOf(const Json& from, const std::string& what) {
   job.eligible_s = NumberOr(from, "eligible_time", 0.0);
   if (const double minutes = Number(from, "time_limit"); std::isfinite(minutes) && minutes > 0.0)
     job.limit_s = 60.0 * minutes;
-  job.num_nodes = std::max(1, static_cast<int>(NumberOr(from, "node_count", 1.0)));
-  job.cpus = static_cast<int>(NumberOr(from, "cpus", 0.0));
+  job.num_nodes = std::max(1, SmallOr(from, "node_count", 1.0));
+  job.cpus = SmallOr(from, "cpus", 0.0);
   const auto requeue = from.find("requeue");
   job.requeue = requeue != from.end() && requeue->is_boolean() && requeue->get<bool>();
-  job.restarts = static_cast<int>(NumberOr(from, "restart_cnt", 0.0));
+  job.restarts = SmallOr(from, "restart_cnt", 0.0);
   if (const std::string nodes = Text(from, "nodes"); !nodes.empty()) job.nodes = ExpandHosts(nodes, where);
   if (const std::string nodes = Text(from, "required_nodes"); !nodes.empty())
     job.required = ExpandHosts(nodes, where);
@@ -195,10 +211,10 @@ std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what) {
   std::vector<SlurmJob> jobs;
   for (const Json& from : ListAt(squeue, "jobs", what)) {
     SlurmJob job = JobOf(from, what);
-    const auto array = static_cast<std::int64_t>(NumberOr(from, "array_job_id", 0.0));
+    const std::int64_t array = CountOr(from, "array_job_id", 0.0);
     if (array > 0) {
       job.array = Join(array);
-      job.array_limit = static_cast<int>(NumberOr(from, "array_max_tasks", 0.0));
+      job.array_limit = SmallOr(from, "array_max_tasks", 0.0);
     }
     std::string tasks = Text(from, "array_task_string");
     tasks.resize(std::min(tasks.size(), tasks.find('%')));
@@ -210,7 +226,7 @@ std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what) {
       continue;
     }
     if (const double task = Number(from, "array_task_id"); array > 0 && std::isfinite(task))
-      job.id = Join(array, "_", static_cast<std::int64_t>(task));
+      job.id = Join(array, "_", CountOr(from, "array_task_id", 0.0));
     jobs.push_back(std::move(job));
   }
   return jobs;
@@ -228,12 +244,14 @@ std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
         throw Error(Join(what, ": node ", node.name, ": expected GPUs of one type, found '",
                          Text(from, "gres"), "': leave its partition out with --only"));
       }
-      node.gpus += gres.count;
+      node.gpus = Sum(node.gpus, gres.count);
     }
+    if (node.gpus > kMostOnNode)
+      throw Error(Join(what, ": node ", node.name, ": expected at most ", kMostOnNode, " GPUs, found ", node.gpus));
     node.gpu_type = all.front().type.empty() ? "gpu" : all.front().type;
-    for (const Gres& gres : GpuGres(Text(from, "gres_used"))) node.used += gres.count;
+    for (const Gres& gres : GpuGres(Text(from, "gres_used"))) node.used = Sum(node.used, gres.count);
     const double idle = NumberOr(from, "cpus", 0.0) - NumberOr(from, "alloc_cpus", 0.0);
-    node.idle_cpus = static_cast<int>(NumberOr(from, "idle_cpus", NumberOr(from, "alloc_idle_cpus", idle)));
+    node.idle_cpus = SmallOr(from, "idle_cpus", NumberOr(from, "alloc_idle_cpus", std::isnan(idle) ? 0.0 : idle));
     std::vector<std::string> states = Words(from, "state");
     for (const std::string& flag : Words(from, "state_flags")) states.push_back(flag);
     for (const std::string& word : states) node.state += (node.state.empty() ? "" : "+") + Lower(word);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 
 #include "env/base/check.hpp"
@@ -13,6 +12,8 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kMostMixes = 100'000;
+constexpr int kMostInAll = 1'000'000'000;
+constexpr long long kMostGpus = 10'000'000;  // of a type, as --cluster takes them
 
 TypeRange ParseType(const std::string& text, bool& priced) {
   const std::size_t equals = text.find('=');
@@ -31,12 +32,18 @@ TypeRange ParseType(const std::string& text, bool& priced) {
   }
   const std::size_t slash = counts.find('/');
   if (slash != std::string::npos) {
-    type.per_node =
-        static_cast<int>(ParseInteger(Trim(counts.substr(slash + 1)), Join(type.name, ": GPUs a node")));
+    const long long per_node = ParseInteger(Trim(counts.substr(slash + 1)), Join(type.name, ": GPUs a node"));
+    if (per_node < 1 || per_node > kMostGpus)
+      throw Error(Join(type.name, ": GPUs a node: expected 1 to ", kMostGpus, ", found ", per_node));
+    type.per_node = static_cast<int>(per_node);
     counts = counts.substr(0, slash);
   }
-  for (const std::string& count : Counts(Trim(counts), type.name))
-    type.counts.push_back(std::atoi(count.c_str()));
+  for (const std::string& text_of_count : Counts(Trim(counts), type.name)) {
+    const long long count = ParseInteger(text_of_count, type.name);
+    if (count < 0 || count > kMostGpus)
+      throw Error(Join(type.name, ": expected 0 to ", kMostGpus, " GPUs, found ", count));
+    type.counts.push_back(static_cast<int>(count));
+  }
   return type;
 }
 
@@ -177,6 +184,8 @@ std::vector<Mix> AllMixes(const std::vector<TypeRange>& types) {
         Mix& one = longer.emplace_back(mix);
         one.counts.push_back(count);
         one.price += type.price * count;
+        if (one.gpus > kMostInAll - count)
+          throw Error(Join("expected at most ", kMostInAll, " GPUs of all types, found more"));
         one.gpus += count;
       }
     }

@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kMostValues = 10'000;
+constexpr std::int64_t kMostValues = 10'000, kLargest = 1'000'000'000'000'000;
 
 bool OfName(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
@@ -76,6 +76,8 @@ std::vector<std::string> Counts(const std::string& text, const std::string& what
   if (numbers.size() == 2) numbers.push_back(1);
   if (numbers.size() != 3 || numbers[0] < 0 || numbers[1] < numbers[0] || numbers[2] < 1)
     throw Error(expected);
+  if (std::max(numbers[1], numbers[2]) > kLargest)  // nor does the sum of two overflow
+    throw Error(Join(what, ": expected numbers up to ", kLargest, ", found a larger one in '", text, "'"));
   if ((numbers[1] - numbers[0]) / numbers[2] >= kMostValues)
     throw Error(Join(what, ": expected at most ", kMostValues, " values, found more in '", text, "'"));
   std::vector<std::string> counts;

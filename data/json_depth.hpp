@@ -1,5 +1,5 @@
-// JSON that is nested deeper than anybody means it: the parser takes it, but whoever copies, compares or writes it calls itself
-// once a level, and so runs out of stack.
+// JSON that is nested deeper than anybody means it: the parser takes it, but whoever copies, compares or
+// writes it calls itself once a level, and so runs out of stack.
 #pragma once
 
 #include <string>

@@ -97,6 +97,12 @@ void WriteScenario(const Scenario& scenario, const std::string& path) {
   if (!t.unconsolidated.empty())
     out.Array("throughputs/unconsolidated", t.unconsolidated, {jobs, sizes, types});
   if (!t.pairs.empty()) out.Array("throughputs/pairs", t.pairs, {jobs, jobs, types, 2});
+  // Features add types to throughputs, and not to what schedulers believe of them.
+  if ((!d.believed.alone.empty() && d.believed.alone.size() != t.alone.size()) ||
+      (!d.believed.pairs.empty() && d.believed.pairs.size() != t.pairs.size()))
+    throw Error(Join(
+        path,
+        ": expected believed throughputs of every GPU type, also of those that features add, found fewer"));
   if (!d.believed.alone.empty())
     out.Array("throughputs/believed_alone", d.believed.alone, {jobs, sizes, types});
   if (!d.believed.pairs.empty())

@@ -53,11 +53,12 @@ ObservationLayout ReadLayout(const h5::Reader& in, const MdpSpec& mdp) {
   }
   constexpr std::int64_t kMostFloats = 1 << 26;
   const std::int64_t rows = layout.q, columns = layout.g;
-  const std::int64_t floats = rows * layout.job_channels + rows * columns * std::max(layout.pair_channels, 1) +
+  const std::int64_t floats = rows * layout.job_channels +
+                              rows * columns * std::max(layout.pair_channels, 1) +
                               columns * layout.type_channels + layout.global_channels;
   if (floats > kMostFloats) {
-    throw Error(Join(in.path(), ": expected an observation of at most ", kMostFloats, " floats, found ", floats,
-                     " (queue x types x channels)"));
+    throw Error(Join(in.path(), ": expected an observation of at most ", kMostFloats, " floats, found ",
+                     floats, " (queue x types x channels)"));
   }
   const ObservationLayout ours = ObservationOf(mdp).Layout(layout.q, layout.g);
   if (layout.q > 0) layout.edge = ours.edge, layout.edges = ours.edges;

@@ -71,7 +71,8 @@ class GivenWidths final : public FeatureSettings {
       widths_->class_of.push_back(widths_->classes.size());
       widths_->classes.push_back({least, most, widths_->rates.size()});
       for (std::size_t type = 0; type < types; ++type) {
-        for (int more = 0; more <= most - least; ++more) {  // not up to `most`, which may be the largest number that there is
+        for (int more = 0; more <= most - least;
+             ++more) {  // not up to `most`, which may be the largest number that there is
           const int width = least + more;
           const std::size_t at = (U(position) * U(cluster.max_width) + U(width - 1)) * types + type;
           widths_->rates.push_back(width == job.gang ? cluster.rates[U(position) * types + type]

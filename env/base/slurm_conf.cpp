@@ -15,6 +15,7 @@ namespace {
 
 // Of one list, and of a name: more is a slip of the pen.
 constexpr std::size_t kMostHosts = 1'000'000, kLongestHost = 1024;
+constexpr std::size_t kMostNodes = 200'000;
 constexpr std::ptrdiff_t kMostBrackets = 16;
 
 std::string Lower(std::string text) {
@@ -202,8 +203,8 @@ SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path)
       type = text.size() > 4 ? text.substr(4) : "gpu";
     }
     const std::vector<std::string> hosts = ExpandHosts(*names, where + ": NodeName");
-    if (all.nodes.size() + all.without_gpu.size() + hosts.size() > kMostHosts)
-      throw Error(Join(where, ": expected at most ", kMostHosts, " nodes in all, found more"));
+    if (all.nodes.size() + all.without_gpu.size() + hosts.size() > kMostNodes)
+      throw Error(Join(where, ": expected at most ", kMostNodes, " nodes in all, found more"));
     if (gpus == 0) {
       all.without_gpu.insert(all.without_gpu.end(), hosts.begin(), hosts.end());
       continue;

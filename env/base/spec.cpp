@@ -100,8 +100,8 @@ Spec ParseSpec(std::string_view text) {
   return spec;
 }
 
-// Case does not count: nobody who writes H100 means p100. What is far longer than any name is like none, for the table of distances grows
-// as the product of both lengths.
+// Case does not count: nobody who writes H100 means p100. What is far longer than any name is like none, for
+// the table of distances grows as the product of both lengths.
 std::string Nearest(std::string_view word, std::span<const std::string> candidates) {
   const auto lower = [](std::string_view text) {
     std::string letters(text);

@@ -71,8 +71,8 @@ std::shared_ptr<FeatureSettings> Configure(const FeatureModule& module, const Sp
     if (at == names.end()) {
       throw Error(Join("feature '", spec.name, "': unknown setting '", key, "'", DidYouMean(key, names)));
     }
-    if (std::count_if(spec.params.begin(), spec.params.end(), [&, &name = key](const auto& p) { return p.first == name; }) >
-        1) {
+    if (std::count_if(spec.params.begin(), spec.params.end(),
+                      [&, &name = key](const auto& p) { return p.first == name; }) > 1) {
       throw Error(Join("feature '", spec.name, "': setting '", key, "' is given twice"));
     }
     const auto field = static_cast<std::size_t>(at - names.begin());

@@ -136,6 +136,17 @@ void CheckThroughputs(const ThroughputTable& table, std::size_t types) {
   check(table.pairs, "pairs", table.job_types.size() * table.job_types.size() * types * 2, true);
 }
 
+// Their values only matter where a feature asks for them, and then are its to check.
+void CheckBelieved(const BelievedRates& believed, const ThroughputTable& table) {
+  const auto check = [](const std::vector<double>& column, const char* name, std::size_t expected) {
+    if (!column.empty() && column.size() != expected)
+      throw Error(
+          Join("believed throughputs: ", name, ": expected ", expected, " entries, found ", column.size()));
+  };
+  check(believed.alone, "alone", table.alone.size());
+  check(believed.pairs, "pairs", table.pairs.size());
+}
+
 template <class T>
 void CheckLength(const std::vector<T>& column, const char* name, std::size_t expected, bool optional) {
   if (optional && column.empty()) return;
@@ -352,6 +363,7 @@ Scenario::Scenario() : body_(std::make_shared<const Body>()) {}
 Scenario::Scenario(ScenarioData data, const JobLabel& label) {
   CheckCluster(data.cluster);
   CheckThroughputs(data.throughputs, data.cluster.types.size());
+  CheckBelieved(data.believed, data.throughputs);
   CheckColumns(data);
   for (GpuType& type : data.cluster.types) type.part = {};
   for (const Features::On& on : data.features.on()) on.settings->AddTypes(data);

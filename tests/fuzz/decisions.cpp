@@ -226,7 +226,7 @@ void HoldUnderCommands(Input& in) {
   Simulator simulator(Drawn(in));
   Auditor auditor;
   Decision decision;
-  constexpr int kMostDecisions = 150;
+  constexpr int kMostDecisions = 80;
   for (int step = 0; step < kMostDecisions && simulator.AdvanceToDecision(); ++step) {
     MustHold(auditor, simulator, "an advance");
     if (in.empty()) {

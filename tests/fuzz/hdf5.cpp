@@ -289,7 +289,8 @@ std::vector<Content> MakeFiles() {
   return files;
 }
 
-void ReadBack(const std::string& kind, const std::string& path) {
+// `inspect` costs as much as all else together.
+void ReadBack(const std::string& kind, const std::string& path, bool inspected) {
   if (kind == "scenario") {
     Accepted([&] {
       const Scenario scenario = ReadScenario(path);
@@ -302,7 +303,7 @@ void ReadBack(const std::string& kind, const std::string& path) {
   } else if (kind == "search") {
     Accepted([&] { Search(path, 4, true); });
   }
-  Accepted([&] { RunInspect({path}); });
+  if (inspected || kind == "events") Accepted([&] { RunInspect({path}); });
 }
 
 }  // namespace
@@ -317,7 +318,7 @@ bool Run_hdf5(Bytes bytes) {
   Write(content, path);
   std::streambuf* const shown = std::cout.rdbuf(nullptr);  // of `inspect`
   try {
-    ReadBack(kind, path);
+    ReadBack(kind, path, bytes.size() % 4 == 1);
   } catch (...) {
     std::cout.rdbuf(shown);
     throw;

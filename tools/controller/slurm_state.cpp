@@ -247,11 +247,13 @@ std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
       node.gpus = Sum(node.gpus, gres.count);
     }
     if (node.gpus > kMostOnNode)
-      throw Error(Join(what, ": node ", node.name, ": expected at most ", kMostOnNode, " GPUs, found ", node.gpus));
+      throw Error(
+          Join(what, ": node ", node.name, ": expected at most ", kMostOnNode, " GPUs, found ", node.gpus));
     node.gpu_type = all.front().type.empty() ? "gpu" : all.front().type;
     for (const Gres& gres : GpuGres(Text(from, "gres_used"))) node.used = Sum(node.used, gres.count);
     const double idle = NumberOr(from, "cpus", 0.0) - NumberOr(from, "alloc_cpus", 0.0);
-    node.idle_cpus = SmallOr(from, "idle_cpus", NumberOr(from, "alloc_idle_cpus", std::isnan(idle) ? 0.0 : idle));
+    node.idle_cpus =
+        SmallOr(from, "idle_cpus", NumberOr(from, "alloc_idle_cpus", std::isnan(idle) ? 0.0 : idle));
     std::vector<std::string> states = Words(from, "state");
     for (const std::string& flag : Words(from, "state_flags")) states.push_back(flag);
     for (const std::string& word : states) node.state += (node.state.empty() ? "" : "+") + Lower(word);

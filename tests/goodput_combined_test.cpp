@@ -52,6 +52,17 @@ bool AllServe(const Simulator& sim, int job) {
 
 }  // namespace
 
+// Loading data holds the step up, so another batch leaves its rate as it is and uses the GPU for another share of it.
+TEST_CASE("goodput combined: power follows a batch whose step takes as long as before", "[features]") {
+  for (const char* rules : {"goodput", "goodput(rules=pollux)", "goodput(batch=submitted)"}) {
+    const Scenario scenario = AdaptiveUnder(Join(rules, ";stages(cpu_core_s=4,cores_per_gpu=2);power(heat=true)"),
+                                            "t4=32/4,a100_40gb=16/8", "adaptive(mix=helios,rate=60,jobs=12)");
+    const std::unique_ptr<Scheduler> scheduler = MakeScheduler("srpt", AllSchedulers());
+    Simulator sim(scenario, {});
+    RunToEnd(sim, *scheduler);
+  }
+}
+
 TEST_CASE("goodput combined: failures, notices, caps and prices to the end", "[features]") {
   if (test::kThreadSanitized) return test::Skip(test::kOneThread);
   // Long notices and long starts, so that both happen at once.

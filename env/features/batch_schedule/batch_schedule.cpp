@@ -94,7 +94,11 @@ bool BatchScheduleState::OnTimer(SimCore& core, const Timer& timer) {
   core.SetProgress(job, phases[U(job)][U(next)].from);
   Enter(core, job, next);
   Note(core.now(), job, /*trains=*/true);
+  const double before = core.state().rate[U(job)];
   core.Rerate(job);
+  if (core.state().rate[U(job)] == before) {  // another stage holds it up; what it uses of its GPUs changes
+    for (FeatureState& feature : core.state().features.Of(Hook::kOnRate)) feature.OnRate(core, job);
+  }
   Await(core, job);
   return false;
 }

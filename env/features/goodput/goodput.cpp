@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -249,8 +250,18 @@ void GoodputState::Schedule(SimCore& core, int job) {
 void GoodputState::SetPace(SimCore& core, int job, double pace) {
   jobs[U(job)].pace = pace;
   settling_ = job;
-  core.Rerate(job);
+  Rerate(core, job);
   settling_ = -1;
+}
+
+// The rate may stay the same, where another stage holds the step up, and what the job uses of its GPUs not.
+void GoodputState::Rerate(SimCore& core, int job) {
+  const double before = core.state().rate[U(job)];
+  core.Rerate(job);
+  if (core.state().rate[U(job)] != before) return;
+  const int settling = std::exchange(settling_, job);  // its epoch ends when it did
+  for (FeatureState& feature : core.state().features.Of(Hook::kOnRate)) feature.OnRate(core, job);
+  settling_ = settling;
 }
 
 bool GoodputState::OnTimer(SimCore& core, const Timer& timer) {
@@ -312,7 +323,7 @@ void GoodputState::Settle(SimCore& core) {
     if (congested == its.congested) continue;
     its.congested = congested;
     Reckon(core, job);
-    core.Rerate(job);
+    Rerate(core, job);
   }
 }
 
@@ -333,7 +344,7 @@ bool GoodputState::CarryOut(SimCore& core, const Control& control) {
   if (core.state().phase[U(job)] != JobPhase::kRunning || core.state().Width(job) == 0) return true;
   ChooseBatch(core, job);
   Reckon(core, job);
-  core.Rerate(job);
+  Rerate(core, job);
   return true;
 }
 

@@ -152,6 +152,7 @@ class GoodputState final : public StateOf<GoodputState, GoodputSettings> {
   void Schedule(SimCore& core, int job);       // the end of its epoch
   bool EndEpoch(SimCore& core, int job);
   void SetPace(SimCore& core, int job, double pace);
+  void Rerate(SimCore& core, int job);
   void Span(const SimCore& core, int job, int by);  // the nodes of a job of several, one more or one less
 
   const GoodputSettings* settings_;

@@ -328,7 +328,10 @@ void SlowModel::Begin(int job, int type, const std::vector<int>& devices, bool r
   } else if (s.last_type >= 0) {
     cost = world_.checkpoint_s + world_.restore_s + (ran || s.last_type != type ? world_.migration_s : 0.0);
   }
-  const double left = saving ? 0.0 : resizes ? std::max(0.0, s.save_at - now_) : world_.every_s;
+  // Of progress until the next save, which a resize leaves as it is; one that it breaks off begins anew.
+  const double left = saving    ? 0.0
+                      : resizes ? std::max(0.0, s.save_at - std::max(now_, s.from))
+                                : world_.every_s;
   s.from = (resizes && !saving ? std::max(now_, s.from) : now_) + cost;
   if (!resizes) s.safe = s.done;
   s.save_at = world_.saves ? s.from + (resizes ? left : world_.every_s) : kNotEver;

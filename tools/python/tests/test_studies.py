@@ -1,15 +1,20 @@
-"""studies/: the pair scorer in PyTorch against a policy that ships, the hash of its file, and when a goal counts as reached."""
+"""studies/: the pair scorer in PyTorch against a policy that ships, the hash of its file, and when a goal counts as reached.
+tools/like: the columns of the study of a learned generator against those of the command line, and the generator itself."""
 
 import argparse
+import json
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 
 TOOLS = pathlib.Path(__file__).parents[1]
-sys.path.insert(0, str(TOOLS / "studies"))
+sys.path[:0] = [str(TOOLS / "studies"), str(TOOLS.parent / "like")]
 SHIPPED = TOOLS.parents[1] / "data" / "policies" / "cluster" / "hetero_oracle.h5"  # pair_scorer(width=8,skip=true)
 
 
@@ -78,3 +83,68 @@ class Studies(unittest.TestCase):
         self.assertEqual(reached(goal, rows((1, 1.0), (3, 1.5), (4, 1.0), (6, 1.01), (8, 0.9))), (1, 4))
         self.assertEqual(reached(goal, rows((1, 1.0), (3, 1.5), (4, 1.0), (6, 1.01), (7.9, 0.9))), (1, None))
         self.assertEqual(reached(goal, rows((1, 1.0), (2, 1.0), (3, 1.5))), (1, 1))  # what comes after that is another matter
+
+
+class LearnedLike(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.log = pathlib.Path(cls.folder.name) / "log.h5"
+        berth = lambda *words: subprocess.run([os.environ["BERTH"], *map(str, words)], check=True, capture_output=True)
+        berth("generate", "--workload", "synthetic(jobs=500,gangs=multi)", "--cluster", "v100=16", "--out", cls.log)
+        berth("generate", "--like", cls.log, "--check", pathlib.Path(cls.folder.name) / "page", "--json", cls.log.with_suffix(".json"))
+
+    def test_the_columns_are_those_of_the_check(self):
+        from like_columns import COLUMNS, compare, read, split
+
+        check = json.loads(self.log.with_suffix(".json").read_text())["check"]
+        earlier, later = split(read(self.log))
+        self.assertEqual((len(earlier), len(later)), (check["earlier_jobs"], check["held_out_jobs"]))
+        result = compare(COLUMNS, earlier, later, [earlier])
+        theirs = [column["earlier_distance"] for column in check["columns"]]
+        self.assertEqual(len(result), len(theirs))
+        for (name, (_, of_drawn, of_earlier)), distance in zip(result.items(), theirs):
+            with self.subTest(name):
+                self.assertAlmostEqual(of_earlier, distance, places=12)  # sums of the same shares in another order
+                self.assertEqual(of_drawn, of_earlier)
+
+    def test_the_tests_are_those_of_two_sample(self):
+        from like_columns import chi_square_tail, kolmogorov_smirnov
+
+        # tests/two_sample_test.cpp: exp(-x / 2) is the tail of two degrees of freedom
+        self.assertAlmostEqual(chi_square_tail(3.0, 2), np.exp(-1.5), places=12)
+        self.assertAlmostEqual(chi_square_tail(0.5, 2), np.exp(-0.25), places=12)
+        # up to 2 lie all of the first sample and a third of the second
+        self.assertAlmostEqual(kolmogorov_smirnov([1.0, 2.0], [2.0, 3.0, 4.0])[0], 2 / 3)
+
+    def test_a_learned_generator_repeats_and_draws_values_of_the_log(self):
+        import learned_like
+        from like_columns import read, split
+
+        earlier, later = split(read(self.log))
+        with unittest.mock.patch.multiple(learned_like, MOST_UPDATES=50, CALIBRATIONS=1):
+            draws = [learned_like.Learned(earlier, seed=seed).draw(later.length, 2, seed=5) for seed in (1, 1, 2)]
+        for one, same in zip(*draws[:2]):
+            np.testing.assert_array_equal(one.arrival, same.arrival)
+            np.testing.assert_array_equal(one.run, same.run)
+        self.assertFalse(np.array_equal(draws[0][0].arrival, draws[2][0].arrival))
+        for workload in draws[0]:
+            self.assertGreater(len(workload), 0)
+            self.assertTrue((np.diff(workload.arrival) >= 0).all() and workload.arrival[-1] < later.length)
+            self.assertLessEqual(set(workload.gang.tolist()), set(earlier.gang.tolist()))
+            self.assertLessEqual(set(workload.run.tolist()), set(earlier.run.tolist()))
+
+    def test_a_network_without_training_has_the_shares_of_the_log(self):
+        import torch
+        from learned_like import Head
+
+        share = np.array([0.5, 0.3, 0.2])
+        for smooth in (False, True):
+            head = Head(4, share, pasts=2, smooth=smooth)
+            drawn = head(torch.ones(1, 4), torch.tensor([[[0, 0, 1.0], [1.0, 0, 0]]])).exp().sum().item()
+            self.assertAlmostEqual(drawn, 1.0, places=5)
+            # gates of e^5 to 1: of the network
+            pasts = 2 * (1 + smooth)
+            its = head(torch.ones(1, 4), torch.zeros(1, 2, 3)).exp().detach().numpy()[0]
+            np.testing.assert_allclose(its, share * np.exp(5) / (np.exp(5) + pasts), rtol=1e-5)

@@ -3,7 +3,8 @@ before the job. learned_study.py compares what it draws.
 
 Numbers are steps of their distribution (at most 64 and those of values that many jobs have), a step's value one of the log's.
 A column's next step has a distribution that is mixed: a network's softmax, and shares of past steps, which fade by half-lives of
-0 to 256 jobs, as they were and smoothed. So the fitted model's memory (data/like/README.md) is a case of it.
+0 to 256 jobs, as they were and smoothed: at first a mixture with constant weights, much as the fitted model's memory
+(data/like/README.md), from which the network is trained.
 """
 import statistics
 
@@ -127,7 +128,7 @@ class Past:
 
 
 class Head(torch.nn.Module):
-    """Logarithms of the shares of the next step, [B, steps]; without training those of the log, nearly."""
+    """Logarithms of the shares of the next step, [B, steps]; before training a mixture of the log's shares and past steps."""
 
     def __init__(self, inputs, share, pasts, smooth):
         super().__init__()
@@ -141,7 +142,18 @@ class Head(torch.nn.Module):
         self.near = torch.tensor(near / near.sum(1, keepdims=True), dtype=torch.float32) if smooth else None
         self.gate = torch.nn.Linear(WIDTH, pasts * (1 + smooth) + 1)
         torch.nn.init.zeros_(self.gate.weight)
-        self.gate.bias.data = torch.tensor([5.0] + [0.0] * (self.gate.out_features - 1))
+
+    def start(self, past, y):
+        """The mixture's weights by maximum likelihood (expectation and maximisation)."""
+        at = lambda shares: torch.gather(shares, 2, y[:, None, None].expand(-1, shares.shape[1], 1))[:, :, 0]
+        parts = [torch.softmax(self.out.bias.data, 0)[y][:, None], at(past)]
+        if self.near is not None:
+            parts.append((past * self.near.T[y][:, None]).sum(2))
+        likely = torch.cat(parts, 1) + 1e-9
+        weights = torch.full((likely.shape[1],), 1 / likely.shape[1])
+        for _ in range(100):
+            weights = (likely * weights / (likely @ weights)[:, None]).mean(0)
+        self.gate.bias.data = torch.log(weights + 1e-4)
 
     def forward(self, x, past):
         hidden = torch.relu(self.hidden(x))
@@ -160,7 +172,8 @@ def train(make, x, past, y, seed):
     def updates(jobs, most, watch):
         torch.manual_seed(seed)
         head, random = make(), torch.Generator().manual_seed(seed)
-        adam = torch.optim.AdamW(head.parameters(), lr=4e-3, weight_decay=1e-2)
+        head.start(past[:jobs], y[:jobs])
+        adam = torch.optim.AdamW(head.parameters(), lr=2e-3, weight_decay=1e-2)
         best, at = np.inf, 0
         for update in range(most + 1):
             if watch and update % EVERY == 0:

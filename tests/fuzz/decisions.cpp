@@ -1,7 +1,7 @@
 // Commands in random clusters. Half of the inputs are a small cluster of whole seconds and rates that are powers of two, scheduled at random
 // in the simulator and in the model of pairs (tests/pair_model.hpp), which must agree to the bit. The others are clusters with features, under
-// whatever commands the input says, legal or not: after every advance and every decision the invariants and the auditor must agree, and what
-// was refused must have changed nothing.
+// whatever commands the input says, legal or not: after every advance and every decision the invariants must hold, without features the
+// auditor must agree too, and what was refused must have changed nothing.
 #include <algorithm>
 #include <vector>
 

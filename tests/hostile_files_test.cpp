@@ -102,7 +102,7 @@ TEST_CASE("hostile files: a policy that says that it is huge is refused in a lin
     CAPTURE(outcome.error);
     CheckOneLine(outcome, "");
   }
-  CheckOneLine(with_network("pair_scorer(width=" + std::string(1 << 20, '9') + ")"), "");
+  CheckOneLine(with_network("pair_scorer(width=" + std::string(60000, '9') + ")"), "");
 }
 
 TEST_CASE("hostile files: layouts and examples of any size, and arrays of another, are refused in a line") {
@@ -155,7 +155,7 @@ TEST_CASE("hostile files: a scenario whose numbers lie is refused in a line, in 
         return put(double{}) || put(std::int32_t{}) || put(std::int64_t{}) || put(std::uint64_t{}) || put(float{}) ||
                put(std::uint8_t{});
       });
-      const test::Outcome outcome = BerthInRoom(folder, "simulate --scenario forged.h5 --scheduler fcfs");
+      const test::Outcome outcome = BerthInRoom(folder, "inspect forged.h5");  // reads and sums up all of it
       CAPTURE(outcome.error);
       CHECK((outcome.code == 0 || outcome.code == 2));
       if (outcome.code == 2) CheckOneLine(outcome, "forged.h5"), ++refused;
@@ -177,16 +177,14 @@ TEST_CASE("hostile files: no policy or scenario runs a program, or names a file 
     });
   };
   const h5::Reader scenario(folder / "s.h5", "scenario", 1);
-  for (const std::string& text : {python, std::string("failures(log=evil.py)"), std::string("$(touch ran)"), std::string("`touch ran`"),
-                                  std::string("; touch ran"), std::string("../../ran"), std::string("|touch ran")}) {
+  for (const std::string& text : {python, std::string("failures(log=evil.py)"), std::string("$(touch ran);`touch ran`|touch ran"),
+                                  std::string("../../ran")}) {
     for (const std::string& name : scenario.Attributes()) {
       if (name.starts_with("berth_") || name == "content_hash" || name.starts_with("source_")) continue;
       CAPTURE(text, name);
       forged(folder / "s.h5", "scenario", name, text);
-      for (const char* command : {"simulate --scenario f.h5 --scheduler fcfs", "inspect f.h5"}) {
-        const test::Outcome outcome = Berth(folder, command);
-        CHECK((outcome.code == 0 || outcome.code == 2));
-      }
+      const test::Outcome outcome = Berth(folder, "simulate --scenario f.h5 --scheduler fcfs --clock event");
+      CHECK((outcome.code == 0 || outcome.code == 2));
     }
     const std::string policy = BERTH_SOURCE_DIR "/data/policies/cluster/hetero_blind_1.h5";
     for (const char* name : {"network", "encoder", "mdp_encoder", "actions", "reward", "order", "agent", "provenance"}) {
@@ -205,13 +203,13 @@ TEST_CASE("hostile files: no policy or scenario runs a program, or names a file 
     CHECK((name == "evil.py" || name == "f.h5" || name == "s.h5" || name == "out" || name == "error" || name.ends_with(".txt")));
 }
 
-TEST_CASE("hostile files: damaged bytes are refused in a line: two hundred files with some of them changed") {
+TEST_CASE("hostile files: damaged bytes are refused in a line: sixty files with some of them changed") {
   if (test::kSanitized) return test::Skip("AddressSanitizer needs the address space that this test takes away");
   const TemporaryFolder folder;
   const std::string honest = Slurp(BERTH_SOURCE_DIR "/data/policies/cluster/hetero_blind_1.h5");
   Stream stream(5, Purpose::kTest);
   int refused = 0;
-  const int files = test::kSanitized ? 20 : 200;
+  constexpr int files = 60;
   for (int i = 0; i < files; ++i) {
     std::string bytes = honest;
     const int changes = 1 + static_cast<int>(stream.Below(8));

@@ -213,6 +213,8 @@ TEST_CASE("http_limits: the server needs no root", "[binary]") {
   if (geteuid() == 0 && std::system("command -v setpriv >/dev/null") != 0) return test::Skip("needs the program setpriv");
   const TemporaryFolder folder;
   test::FakeSlurm slurm;
+  slurm.AddNode("v1", "v100", 4);
+  slurm.Set("now", nullptr);  // the clock of the machine
   std::filesystem::permissions(slurm.folder().path(), std::filesystem::perms::all);
   const std::string as = geteuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups " : "";
   // One look at a Slurm of files: it writes its folder, and is nobody.

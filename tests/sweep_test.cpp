@@ -21,6 +21,7 @@
 #include "tests/python.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tools/file_lock.hpp"
 #include "tools/json.hpp"
 #include "tools/sweep/pareto.hpp"
 

@@ -294,13 +294,6 @@ class Reproduce(Verb):
     def finished(self):
         return sorted((self.folder / "g/runs").glob("*.json"))
 
-    def pair(self, later):
-        self.ok, before = 1, self.ok
-        try:
-            super().pair(later)
-        finally:
-            self.ok = before
-
     def result(self):
         return {p.name: digest(p) for p in sorted((self.folder / "g").glob("*.csv"))}
 
@@ -428,6 +421,8 @@ class ServeSlurm(Verb):
         return sum(job["job_state"] == "RUNNING" for job in json.loads((self.folder / "state.json").read_text())["jobs"])
 
     def run(self, variables, kill_after=None):
+        beat = self.folder / "out/heartbeat"
+        beat.unlink(missing_ok=True)  # the next one is of this process
         self.child = child = self.start(self.command(), variables)
         begin = time.monotonic()
         while child.poll() is None:

@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
@@ -155,6 +157,7 @@ TEST_CASE("decision rules: each is reported for the one change that breaks it, a
     CHECK(result.command == change.command);
     CHECK(Explain(result, broken, simulator) != "legal");
     CHECK(Explain(result, broken, simulator) != "unknown rule");
+    CHECK(Explain(result, broken, simulator).find(Join("job ", broken.commands[U(result.command)].job)) == 0);
     // Nothing moved: the same log, and the legal decision still gives what it gave.
     CHECK(simulator.signature() == before);
     CHECK(CheckInvariants(simulator) == "");
@@ -166,6 +169,16 @@ TEST_CASE("decision rules: each is reported for the one change that breaks it, a
   for (int rule = 1; rule <= static_cast<int>(Rule::kTwice); ++rule) {  // kTwice is the last
     CAPTURE(rule);
     CHECK(met.count(static_cast<Rule>(rule)) == 1);
+  }
+}
+
+TEST_CASE("decision rules: nobody is put beside a job that does not exist", "[checker]") {
+  Simulator simulator = Middle();
+  for (const int host : {-1, -1000000, 6, 1000000}) {
+    CAPTURE(host);
+    Decision decision;
+    decision.Pack(kWaiting, host);
+    CHECK(simulator.Apply(decision).rule == Rule::kPackHost);
   }
 }
 

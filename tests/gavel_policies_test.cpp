@@ -284,6 +284,35 @@ TEST_CASE("gavel: AlloX loses nothing by its short queues", "[gavel]") {
   }
 }
 
+TEST_CASE("gavel: a problem that is cleared keeps nothing of the last cluster", "[gavel]") {
+  Problem problem = RandomProblem(1, 5, false);
+  problem.type_names.assign(problem.workers.size(), "v100");
+  problem.Clear();
+  CHECK((problem.workers.empty() && problem.type_names.empty() && problem.tenants.empty()));
+  CHECK((problem.key.empty() && problem.gang.empty() && problem.tenant.empty() && problem.weight.empty()));
+  CHECK((problem.throughput.empty() && problem.remaining.empty() && problem.since.empty()));
+  CHECK((problem.left.empty() && problem.price.empty()));
+}
+
+// Two GPUs: the job of 1 s goes first on one, with one of the others behind it; the other GPU begins with the third.
+TEST_CASE("gavel: AlloX leaves no worker idle whose queue is the shorter one", "[gavel]") {
+  Problem problem;
+  problem.type_names = {"v100"};
+  problem.workers = {2};
+  problem.key = {0, 1, 2};
+  problem.gang = {1, 1, 1};
+  problem.weight = {1.0, 1.0, 1.0};
+  problem.throughput = {1.0, 1.0, 1.0};
+  problem.remaining = {10.0, 5.0, 1.0};
+  problem.since = {0.0, 0.0, 0.0};
+  Allox allox;
+  double cost = 0.0;
+  const Allocation x = allox.Allocate(problem, &cost);
+  CHECK(cost == Approx(2.0 * 1.0 + 5.0 + 10.0));
+  CHECK(x[2] == 1.0);
+  CHECK(x[0] + x[1] == 1.0);
+}
+
 // One GPU, jobs of 10, 5 and 1 s: the shortest first. It keeps the GPU though a shorter one comes; when it
 // has gone, the next shortest is taken.
 TEST_CASE("gavel: AlloX is shortest first on one worker and never takes a GPU away", "[gavel]") {

@@ -275,6 +275,24 @@ TEST_CASE("gavel water: nobody of 1,000 instances can rise but at the cost of on
 
 // 60 jobs fourteenfold on 10 types, and the same with weights a billionth apart: 840 classes, of which an interior
 // point tells the prices; the 60 classes are solved whole.
+// Two jobs, one twice as fast as the other, for which two GPUs are the same: whoever asks for a point inside gets halves, not a corner.
+TEST_CASE("gavel water: of equal allocations interior points give one from the inside", "[gavel][lp]") {
+  Problem problem;
+  problem.type_names = {"a", "b"};
+  problem.workers = {1, 1};
+  problem.key = {0, 1};
+  problem.gang = {1, 1};
+  problem.weight = {1.0, 1.0};
+  problem.throughput = {1.0, 1.0, 2.0, 2.0};
+  for (const LpMethod method : {LpMethod::kInteriorPoint, LpMethod::kEmbedding}) {
+    CAPTURE(static_cast<int>(method));
+    WaterFilling filling(method);
+    WaterLevels levels;
+    REQUIRE(filling.Solve(problem, {}, levels));
+    for (const double share : levels.x) CHECK(share == Approx(0.5).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("gavel water: levels of many classes are those of few", "[gavel][lp]") {
   for (const int gpus : {30, 100, 300}) {
     Stream random(42, Purpose::kTest, Split::kTrain, static_cast<std::uint32_t>(gpus));

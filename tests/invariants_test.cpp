@@ -113,6 +113,12 @@ TEST_CASE("invariants: each rule reports its bugs, and no other rule does", "[ch
     CHECK(CheckInvariants(frame.Invariant(scenario)).rfind(std::string(bug.rule) + ": ", 0) == 0);
     met.insert(bug.rule);
   }
+  // All of these have a first job that comes at once.
+  const Simulator before(test::Tiny({{"a", 1}}, {{1.0}}, {{5, 10}}));
+  Frame early(before);
+  early.state.phase[0] = JobPhase::kWaiting;
+  early.state.waiting.Insert(0), early.state.active.Insert(0);
+  CHECK(CheckInvariants(early.Invariant(before.scenario())).rfind("arrivals: job 0 ", 0) == 0);
   // The rule of a feature bears its name, and the feature's own test has its bugs.
   std::set<std::string> features;
   for (const FeatureInfo& feature : ListFeatures(ShippedFeatures())) features.insert(feature.name);

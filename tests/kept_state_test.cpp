@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baselines/queue/job_tree.hpp"
@@ -13,6 +14,7 @@
 #include "env/sim/job_list.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
 
 namespace berth {
@@ -133,6 +135,25 @@ TEST_CASE("kept state: the view tells who changed, and when something was missed
   REQUIRE((one.AdvanceToDecision() && other.AdvanceToDecision()));
   CHECK(one.View(Knowledge::kNone).Follows(first));  // which is now at `one`
   CHECK_FALSE(other.View(Knowledge::kNone).Follows(first));
+  // Also where they differ in nothing but in which of two equal jobs has run.
+  Simulator left(test::Tiny({{"a", 1}}, {{1.0}}, {{0, 10}, {0, 10}, {0, 10}}));
+  REQUIRE(left.AdvanceToDecision());
+  std::uint64_t mine = 0;
+  CHECK_FALSE(left.View(Knowledge::kNone).Follows(mine));
+  Simulator right = left;
+  const auto run = [&](Simulator& its, int job) {
+    decision.Clear();
+    decision.Start(job, 0);
+    REQUIRE(its.Apply(decision).ok());
+    REQUIRE(its.AdvanceToDecision());
+  };
+  run(left, 0), run(right, 1);
+  CHECK(left.View(Knowledge::kNone).Follows(mine));  // at 10, when one of them is done
+  std::uint64_t same = mine;
+  run(left, 2), run(right, 2);
+  CHECK(left.View(Knowledge::kNone).Follows(mine));
+  CHECK_FALSE(right.View(Knowledge::kNone).Follows(same));
+  CHECK(left.signature() != right.signature());
 }
 
 TEST_CASE("kept state: a tree of jobs finds what a sorted list does", "[baselines][queue]") {

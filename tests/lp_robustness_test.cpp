@@ -1,11 +1,13 @@
 // Linear programs at their edges, by every method, each answer checked from the model alone; and what the
 // scheduler does when a solver fails or runs out of time.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "baselines/gavel/level_lp.hpp"
 #include "baselines/gavel/objectives.hpp"
@@ -229,6 +231,48 @@ TEST_CASE("gavel: without an answer the fall-back stands in", "[gavel][lp]") {
   isolated.Allocate(simulator.View(Knowledge::kBlind), three, x);
   CHECK(x == Allocation(6, third));
   CHECK(isolated.fall_backs() == 1);
+}
+
+namespace {
+
+// Puts the first two jobs together for half of the time on the first type, once; then fails.
+class FailingPairs final : public PackedObjective {
+ public:
+  bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
+    if (std::exchange(failed_, true)) return false;
+    x = {Allocation(problem.base.throughput.size(), 0.125), {{0, 1}, {1, 2}}, {0.5, 0.0, 0.25, 0.25}};
+    return true;
+  }
+
+ private:
+  bool failed_ = false;
+};
+
+}  // namespace
+
+// Of the pairs (0, 1) and (1, 2) the first has lost a job when the objective fails: the other keeps its shares.
+TEST_CASE("gavel: without an answer pairs that are still here keep what they had", "[gavel][lp]") {
+  ScenarioData data = test::TinyData({{"v100", 3}, {"k80", 1}}, {{1.0, 1.0}}, {{0, 10}, {0, 900}, {0, 900}});
+  data.throughputs.pairs.assign(4, 0.5);
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const std::vector<int> all = {0, 1, 2}, left = {1, 2};
+  PackedAllocations source("packed", FallBack::kPrevious, std::make_unique<FailingPairs>());
+  source.Reset(simulator.View(Knowledge::kBlind));
+  Allocation x;
+  source.Allocate(simulator.View(Knowledge::kBlind), all, x);
+  REQUIRE(source.pairs()->jobs.size() == 2);
+  Decision decision;
+  decision.Start(0, 0);
+  REQUIRE(simulator.Apply(decision).ok());
+  REQUIRE(simulator.AdvanceToDecision());
+  REQUIRE(simulator.View(Knowledge::kBlind).IsDone(0));
+  source.Allocate(simulator.View(Knowledge::kBlind), left, x);
+  CHECK(source.fall_backs() == 1);
+  CHECK(x == Allocation(4, 0.125));
+  REQUIRE(source.pairs()->jobs.size() == 1);
+  CHECK(source.pairs()->jobs[0] == std::array{1, 2});
+  CHECK(source.pairs()->share == Allocation{0.25, 0.25});
 }
 
 namespace {

@@ -236,6 +236,37 @@ TEST_CASE("Lookahead: what may come is in doubt, and the same whenever it is ask
   CHECK(differences > 50);
 }
 
+// The square of a standard error of n draws is an nth of their variance, on average, for every n: with two draws it is
+// eight times as large as with sixteen, less what the channel's cap at 4 takes from the larger ones. With n + 1 in the
+// place of n - 1 it would be 3.0 times at most.
+TEST_CASE("Lookahead: doubt is the standard error of few draws as of many", "[mdp]") {
+  double squares[2] = {0.0, 0.0};
+  for (const auto& [samples, seed] : std::vector<std::pair<int, std::uint64_t>>{
+           {2, 3}, {16, 3}, {2, 4}, {16, 4}, {2, 5}, {16, 5}, {2, 6}, {16, 6}}) {
+    SchedEnvOptions options;
+    options.mdp.encoder = Join("Lookahead(samples=", samples, ")");
+    options.mdp.semantics = Semantics::kCommit;
+    options.mdp.preemptive = false;
+    options.episode_jobs = 60;
+    options.warmup_jobs = 0;
+    SchedEnv env(FixedSource(Scenario(RandomLog(seed, {ClockKind::kEvent})), "log"), options, 0);
+    env.Begin(0);
+    const ObservationLayout& layout = env.layout();
+    for (SchedEnv::Outcome outcome; !outcome.terminated;) {
+      for (int row = 0; row < layout.q; ++row) {
+        const double doubt = env.observation()[U(layout.jobs_offset() + row * layout.job_channels + 9)];
+        squares[samples == 2 ? 0 : 1] += doubt * doubt;
+      }
+      int action = 0;
+      while (env.mask()[U(action)] == 0) ++action;
+      outcome = env.Step(action);
+    }
+  }
+  CAPTURE(squares[0], squares[1]);
+  CHECK(squares[0] > 4.5 * squares[1]);
+  CHECK(squares[0] < 8.5 * squares[1]);
+}
+
 TEST_CASE("Lookahead: what does not suit it is one line", "[mdp]") {
   MdpSpec mdp;
   mdp.encoder = "Lookahead";

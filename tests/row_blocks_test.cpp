@@ -23,13 +23,18 @@ struct Shown {
   float Job(int row_of, int channel) const {
     return row[U(layout.jobs_offset() + row_of * layout.job_channels + channel)];
   }
+  float Type(int type, int channel) const {
+    return row[U(layout.types_offset() + type * layout.type_channels + channel)];
+  }
   float Pair(int row_of, int type, int channel) const {
     return row[U(layout.pairs_offset() + (row_of * layout.g + type) * layout.pair_channels + channel)];
   }
 };
 
-Shown Show(Simulator& simulator, const std::string& block, Knowledge knowledge = Knowledge::kOracle) {
+Shown Show(Simulator& simulator, const std::string& block, Knowledge knowledge = Knowledge::kOracle,
+           const std::string& actions = kStartAlone) {
   MdpSpec mdp;
+  mdp.actions = ResolveActions(actions);
   mdp.encoder = "observation(blocks=" + block + ")";
   mdp.knowledge = knowledge;
   const ClusterView view = simulator.View(knowledge);
@@ -97,6 +102,17 @@ TEST_CASE("spending: a step's price on each type, by hand") {
   CHECK(shown.Pair(0, 0, kHungrier) == 0.0F);  // 250 / 2 against 150 / 1
   CHECK(shown.Pair(0, 1, kHungrier) == Approx(std::log(150.0 / 125.0)));
   CHECK(shown.Pair(0, 0, kDearerLoad) == Approx(std::log(1.5) * std::log(1.0 / 6.0)));  // one of six GPUs
+  for (int type = 0; type < 3; ++type) {  // as shares of the dearest and of what draws most beyond idling
+    CHECK(shown.Type(type, 0) == Approx(std::vector{1.0, 1.0 / 3.0, 0.5 / 3.0}[U(type)]));
+    CHECK(shown.Type(type, 1) == Approx(std::vector{1.0, 0.6, 0.2}[U(type)]));
+  }
+  // The columns of starts are the types, also where there are other commands.
+  const Shown beside = Show(simulator, "spending:1", Knowledge::kOracle, "start,reject");
+  REQUIRE(beside.layout.pair_channels >= shown.layout.pair_channels);
+  for (int type = 0; type < 3; ++type) {
+    for (int channel = 0; channel < shown.layout.pair_channels; ++channel)
+      CHECK(beside.Pair(0, type, channel) == shown.Pair(0, type, channel));
+  }
 }
 
 TEST_CASE("learning signal: who is held back is in what is still to be paid, so to let them go costs nothing") {

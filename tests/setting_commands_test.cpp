@@ -248,6 +248,31 @@ TEST_CASE("wait: a policy sees the hour change though nothing happens then") {
   CHECK(points == 3);  // 0, 3,600 and 7,200
 }
 
+TEST_CASE("wait: a time that a run's end precedes is shown as such, to who knows run times") {
+  // At 100 s the run has 500 s to go: beyond five minutes, within the hour.
+  for (const Knowledge knowledge : {Knowledge::kOracle, Knowledge::kBlind}) {
+    Simulator sim{Scenario(test::TinyData({{"a", 1}}, {{1.0}}, {{0, 600}, {100, 600}}))};
+    REQUIRE(sim.AdvanceToDecision());
+    Decision decision;
+    decision.Start(0, 0);
+    REQUIRE(sim.Apply(decision).ok());
+    REQUIRE(sim.AdvanceToDecision());
+    REQUIRE(sim.now() == 100.0);
+    MdpSpec mdp = Setting("start,wait");
+    mdp.knowledge = knowledge;
+    DecisionPoint point(mdp);
+    const ClusterView view = sim.View(knowledge);
+    point.Begin(view);
+    test::OpenPoint(point, view);
+    const ObservationLayout layout = point.layout();
+    for (const int level : {0, 1}) {
+      const int cell = test::CommandAt(point, "wait", 0, level);
+      const int late = layout.pairs_offset() + (cell + 1) * layout.pair_channels - 1;  // no other kind has channels
+      CHECK(point.observation()[U(late)] == (knowledge == Knowledge::kOracle && level == 1 ? 1.0F : 0.0F));
+    }
+  }
+}
+
 TEST_CASE("wait: with rounds the next boundary is decided, and where nothing runs the first one not too early") {
   ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 1000}}, Clock::Parse("rounds(360)"));
   data.features = ParseFeatures("power");

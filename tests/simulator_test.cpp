@@ -1,6 +1,8 @@
 // Hand-worked cases of the simulator: the arithmetic stands above each expectation.
 #include "env/sim/simulator.hpp"
 
+#include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "env/sim/metrics.hpp"
@@ -325,6 +327,17 @@ TEST_CASE("a blind view does not tell the future") {
   CHECK(guess.EstimateFactor(0) != 1.0);
 }
 
+TEST_CASE("a round takes time, and ends") {
+  for (const ClockKind kind : {ClockKind::kEvent, ClockKind::kRounds}) {
+    for (const double round_s : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+      CAPTURE(static_cast<int>(kind), round_s);
+      ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 10}});
+      data.clock.kind = kind, data.clock.round_s = round_s;
+      CHECK_THROWS_WITH(Scenario(std::move(data)), Catch::Contains("expected a round of more than 0 seconds"));
+    }
+  }
+}
+
 TEST_CASE("metrics of a run by hand") {
   // As the first case: JCT 50 and 55, waits 0 and 40, run times alone 50 and 15: slowdowns 1 and 55 / 15.
   Simulator simulator(Tiny({{"a", 1}}, {{2.0}}, {{0, 100}, {10, 30}}));
@@ -336,7 +349,9 @@ TEST_CASE("metrics of a run by hand") {
   CHECK(m.p99_jct_s == Approx(50.0 + 0.99 * 5.0));
   CHECK(m.max_wait_s == 40.0);
   CHECK(m.mean_slowdown == Approx((1.0 + 55.0 / 15.0) / 2.0));
+  CHECK(m.jain == Approx((1.0 + 15.0 / 55.0) * (1.0 + 15.0 / 55.0) / (2.0 * (1.0 + 15.0 * 15.0 / (55.0 * 55.0)))));
   CHECK(m.makespan_s == 65.0);
+  CHECK((m.preemptions_per_job == 0.0 && m.interruptions_per_job == 0.0 && m.lost_work_h == 0.0));
   CHECK(m.utilization == 1.0);
   CHECK(m.mean_jobs_in_system == Approx(105.0 / 65.0));
   // rho of job 0: 90 job-seconds in its life of 50 s: m = 1.8, 1 / 1.8 of the GPU: 50 / (100 / (2 / 1.8)).

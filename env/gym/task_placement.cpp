@@ -61,7 +61,6 @@ bool TaskPlacement::Advance() {
 
 bool TaskPlacement::Offer() {
   const ClusterView view = View();
-  std::fill(mask_.begin(), mask_.end(), std::uint8_t{0});
   observation_[0] = static_cast<float>(std::min(view.num_waiting(), options_.episode_jobs));
   bool choice = false;
   for (int type = 0; type < view.num_types(); ++type) {

@@ -15,6 +15,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -210,7 +211,7 @@ def main():
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="ids of mutants, 3,17,...")
     parser.add_argument("--libraries", default="", help="a folder of shared libraries for the binary")
-    parser.add_argument("--filter", default="", help="only test cases that Catch finds by this")
+    parser.add_argument("--filter", default="", help="only test cases that Catch finds by these arguments")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     mutants = json.load(open(a.mutants))
@@ -225,7 +226,7 @@ def main():
         for key, value in kept["results"].items():
             if int(key) in campaign.results:
                 campaign.results[int(key)] = value
-    names = subprocess.run([a.binary, "--list-test-names-only", *([a.filter] if a.filter else [])], capture_output=True, text=True,
+    names = subprocess.run([a.binary, "--list-test-names-only", *shlex.split(a.filter)], capture_output=True, text=True,
                            env=suite.environment).stdout
     for name in names.splitlines():
         if name and name not in campaign.tests:

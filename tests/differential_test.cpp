@@ -26,4 +26,12 @@ TEST_CASE("differential: the simulator and the slow model agree on random scenar
   }
 }
 
+// A job on 2 GPUs has progressed from 24 s on and is to save after 35 s of that, at 59 s. A resize at 57 s costs 8 s: 2 s of
+// progress are left from 65 s on. Another at 58 s has it progress from 73 s on, so it saves at 75 s; it did at 82 s.
+TEST_CASE("differential: a resize while another is paid for counts progress alone towards the next save", "[features]") {
+  differential::Tally tally;
+  CHECK(differential::CheckScenario(/*seed=*/0, /*index=*/12313, tally) == "");
+  CHECK(differential::CheckScenario(/*seed=*/0, /*index=*/39547, tally) == "");
+}
+
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -129,13 +130,14 @@ double CheckpointState::Interval(const SimCore& core, int job) const {
 void CheckpointState::OnStart(SimCore& core, int job, const RunStart& start) {
   const std::uint32_t run = ++run_[U(job)];
   const double interval = interval_s[U(job)] = Interval(core, job);
-  busy_until_[U(job)] = core.state().progress_from[U(job)];
+  const double progressed_from = std::exchange(busy_until_[U(job)], core.state().progress_from[U(job)]);
   if (interval == kNever) {  // what was ordered and broken off is no longer under way
     due_[U(job)] = kNever;
     return;
   }
-  // One that a resize breaks off begins anew.
-  const double left = start.resizes ? std::clamp(due_[U(job)] - core.now(), 0.0, interval) : interval;
+  // One that a resize breaks off begins anew. What an earlier start still owed is no progress towards it.
+  const double from = std::max(core.now(), progressed_from);
+  const double left = start.resizes ? std::clamp(due_[U(job)] - from, 0.0, interval) : interval;
   due_[U(job)] = core.state().progress_from[U(job)] + left;
   core.SetTimer({due_[U(job)], kSave, job, run});
 }

@@ -1,6 +1,5 @@
 // The auditor (env/sim/auditor.hpp) agrees with every scheduler's runs, and finds what it is for: bugs put
 // into what it is shown, and whole simulators that work by another law than the scenario's.
-#include <cstdlib>
 #include <functional>
 #include <set>
 #include <string>
@@ -28,11 +27,6 @@ using test::Frame;
 Scenario Costly(std::uint64_t seed, Clock clock) {
   return WithCosts(test::RandomScenario(seed, 40, clock), {7.0, 5.0, 3.0});
 }
-
-struct AuditAsked {  // --audit, while it lives
-  AuditAsked() { setenv("BERTH_AUDIT", "1", 1); }
-  ~AuditAsked() { unsetenv("BERTH_AUDIT"); }
-};
 
 // Every frame of a run: after each advance and each decision.
 std::vector<Frame> Film(const Scenario& scenario, const std::string& spec) {
@@ -207,7 +201,7 @@ TEST_CASE("auditor: a simulator that works by another law is found out", "[check
 
 TEST_CASE("auditor: a simulator carries one where the environment asks for it", "[checker]") {
   const Scenario scenario = Costly(35, {ClockKind::kEvent});
-  // Runs fcfs and, at the tenth decision, gives the first job that runs more progress than time allows.
+  // Runs fcfs and, at the tenth decision, gives the first job that runs five seconds more than it ran.
   const auto run = [&](bool spoilt) {
     const auto scheduler = test::Make("fcfs");
     Simulator simulator(scenario);
@@ -217,7 +211,7 @@ TEST_CASE("auditor: a simulator carries one where the environment asks for it", 
       if (spoilt && i == 10) {
         auto& state = const_cast<SimState&>(simulator.state());
         REQUIRE(state.running.begin() != state.running.end());
-        state.steps_done[static_cast<std::size_t>(*state.running.begin())] += 1.0;
+        state.run_seconds[static_cast<std::size_t>(*state.running.begin())] += 5.0;
       }
       decision.Clear();
       scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
@@ -229,14 +223,14 @@ TEST_CASE("auditor: a simulator carries one where the environment asks for it", 
   CHECK_NOTHROW(run(true));
 #endif
   const std::uint64_t plain = run(false);
-  const AuditAsked asked;
+  const Audited audited;
   CHECK(run(false) == plain);
   CHECK_THROWS_AS(run(true), AuditFailure);
 }
 
 TEST_CASE("auditor: one of a pair ends within a round, and later another job", "[checker]") {
   // Timers of `power` cut the round at each end, and the auditor looks there.
-  const AuditAsked asked;
+  const Audited audited;
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Scenario scenario = test::With(Costly(seed, {ClockKind::kRounds, 60.0}).data(), "power");
     CHECK_NOTHROW(test::RunOf("gandiva", scenario));

@@ -23,7 +23,6 @@ int RunServe(const std::vector<std::string>& arguments) {
   options.Input("policy", "the bundle that berth export wrote (.h5); it sees ObservationV1 or ObservationV3");
   options.Input("table", "what nodes and pods are to the policy (.json): see tools/examples/KUBERNETES.md");
   DeclareListening(options, 8899);
-  options.Audits();
   if (!options.Parse(arguments)) return 0;
 
   if (options.Bool("slurm") == options.Bool("extender"))

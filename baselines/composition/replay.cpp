@@ -19,7 +19,7 @@ constexpr std::size_t kDecisionsAJob = 200, kDecisionsAtLeast = 2000;
 // A simulation that begins in the middle.
 class Model final : public SimCore {
  public:
-  explicit Model(const Scenario& scenario) : SimCore(scenario, {}) {}
+  explicit Model(const Scenario& scenario) : SimCore(scenario, {}) { StopAudit(); }
   using SimCore::AdvanceToDecision;
   using SimCore::stalled;
 };

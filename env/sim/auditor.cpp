@@ -56,6 +56,14 @@ bool AuditOn() {
   return said != nullptr && std::string_view(said) == "1";
 }
 
+Audited::Audited() : was_on_(AuditOn()) {
+  setenv("BERTH_AUDIT", "1", /*replace=*/1);
+}
+
+Audited::~Audited() {
+  if (!was_on_) unsetenv("BERTH_AUDIT");
+}
+
 std::span<const char* const> Auditor::Rules() {
   return kRules;
 }

@@ -33,6 +33,16 @@ struct AuditInput {
 // Whether the environment says BERTH_AUDIT=1, as --audit of a verb makes it: so it reaches every library and
 // process of a run. Any thread.
 bool AuditOn();
+class Audited {  // the same while it lives; no other thread may read or change the environment meanwhile
+ public:
+  Audited();
+  ~Audited();
+  Audited(const Audited&) = delete;
+  Audited& operator=(const Audited&) = delete;
+
+ private:
+  bool was_on_;
+};
 
 // What such a simulator throws where a rule is broken: the fault is Berth's, not the input's.
 class AuditFailure : public std::logic_error {

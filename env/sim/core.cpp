@@ -26,10 +26,14 @@ int AuditAllEvery(int, int) {
 }
 #else
 constexpr bool kAlwaysAudit = false;
-int AuditAllEvery(int jobs, int gpus) {
-  return 256 + jobs + gpus;
+int AuditAllEvery(int jobs, int gpus) {  // odd: after decisions, when invariants hold, and between them
+  return (256 + jobs + gpus) | 1;
 }
 #endif
+
+[[noreturn]] void FailAudit(double now, const std::string& broken) {
+  throw AuditFailure(Join("audit: at ", now, " s: ", broken));
+}
 
 }  // namespace
 
@@ -428,7 +432,11 @@ ApplyResult SimCore::Apply(const Decision& decision) {
   Settle();
   wake_at_ = decision.wake_at > s.now ? decision.wake_at : kNever;
   for (FeatureState& feature : s.features.Of(Hook::kOnDecided)) feature.OnDecided(*this);
+  const bool everyone = auditor_ && auditor_->WholeNext(/*within_round=*/false, /*last=*/false);
   Audit();
+  if (everyone) {
+    if (const std::string broken = CheckInvariants(*this); !broken.empty()) FailAudit(s.now, broken);
+  }
   return {};
 }
 
@@ -438,9 +446,8 @@ void SimCore::AuditNow(bool within_round) {
   std::vector<double> busy;
   for (int type = 0; whole && type < scenario_.num_types(); ++type) busy.push_back(BusySeconds(type));
   const double job_seconds = whole ? JobSeconds() : 0.0;
-  std::string violation = auditor_->Observe({scenario_, state_, busy, job_seconds, within_round, last});
-  if (violation.empty() && whole && !within_round) violation = CheckInvariants(*this);
-  if (!violation.empty()) throw AuditFailure(Join("audit: at ", state_.now, " s: ", violation));
+  const std::string violation = auditor_->Observe({scenario_, state_, busy, job_seconds, within_round, last});
+  if (!violation.empty()) FailAudit(state_.now, violation);
 }
 
 }  // namespace berth

@@ -121,7 +121,8 @@ class SimCore {
   void Mark(int device) { device_stamp_[static_cast<std::size_t>(device)] = stamp_; }
   void TakeSpare(int type) { --spare_[static_cast<std::size_t>(type)]; }  // of a type's room
 
- protected:  // what Simulator shows
+ protected:                               // what Simulator shows
+  void StopAudit() { auditor_.reset(); }  // of a simulation that does not begin at its beginning
   explicit SimCore(Scenario scenario, SimulatorOptions options);
   bool AdvanceToDecision();
   bool finished() const { return finished_; }

@@ -1,12 +1,12 @@
 #include "tests/differential/differential.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <vector>
 
 #include "env/base/rng.hpp"
 #include "env/features/table.hpp"
+#include "env/sim/auditor.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/differential/slow_model.hpp"
@@ -308,7 +308,7 @@ std::string Run(Draw& draw, const SlowWorld& world, const Scenario& scenario, bo
   SlowModel model(world);
   Auditor auditor;
   const auto violation = [&] {
-    // Where features change things between decisions, the simulator's own auditor sees it (BERTH_AUDIT).
+    // Where features change things between decisions, the simulator's own auditor sees it.
     return scenario.plain() ? test::Observe(auditor, sim) : CheckInvariants(sim);
   };
   double wake = kNever;
@@ -395,7 +395,7 @@ std::string CheckScenario(std::uint64_t seed, std::int64_t index, Tally& tally) 
   tally.modelled += modelled;
   std::string words;
   try {
-    setenv("BERTH_AUDIT", "1", /*overwrite=*/1);  // every simulator audits itself at every moment
+    const Audited audited;  // the simulator looks at itself too, between decisions
     words = Run(draw, world, scenario, modelled, tally);
   } catch (const std::logic_error& error) {
     words = error.what();

@@ -1,23 +1,17 @@
 // What --audit costs: CPU time with it over CPU time without, for the same work in turn.
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "data/workloads.hpp"
+#include "env/sim/auditor.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/work.hpp"
 
 namespace berth::bench {
 namespace {
-
-class Audited {  // simulators that are made while it lives audit themselves
- public:
-  Audited() { setenv("BERTH_AUDIT", "1", 1); }
-  ~Audited() { unsetenv("BERTH_AUDIT"); }
-};
 
 Measured Ratio(const BenchSetup& setup, const std::function<double()>& cpu_s) {
   Measured measured;

@@ -31,7 +31,7 @@ double ThreadSeconds() {
 // A simulation that begins in the middle.
 class Played final : public SimCore {
  public:
-  explicit Played(const Scenario& scenario) : SimCore(scenario, {}) {}
+  explicit Played(const Scenario& scenario) : SimCore(scenario, {}) { StopAudit(); }
   using SimCore::AdvanceToDecision;
   using SimCore::View;
 };

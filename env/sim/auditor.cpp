@@ -83,6 +83,13 @@ std::string Auditor::Observe(const AuditInput& input) {
   return violation;
 }
 
+void Auditor::Told(const SimState& s, int job) {
+  if (runs_.empty()) return;
+  Run& run = runs_[U(job)];
+  run.steps = s.AttainedSteps(job) + (s.lost_steps.empty() ? 0.0 : s.lost_steps[U(job)]);
+  run.resumes = std::max(run.resumes, s.now);
+}
+
 void Auditor::Watch(const AuditInput& in) {
   const auto& arrival = in.scenario.data().jobs.arrival;
   while (next_arrival_ < in.scenario.num_jobs() && arrival[U(next_arrival_)] <= in.state.now)
@@ -131,11 +138,14 @@ std::string Auditor::Elapse(const AuditInput& in) {
       return Join(kPhases, ": job ", job, " was gone and is not as it was, or was here and is still to come");
     }
     const double done = s.completion[U(job)];
-    if (phase == JobPhase::kDone && run.phase != JobPhase::kDone && (done < time_ || done > s.now)) {
-      return Join(kTime, ": job ", job, " completed at ", done, " between ", time_, " and ", s.now);
+    if (phase == JobPhase::kDone && run.phase != JobPhase::kDone && (done < run.since || done > s.now)) {
+      return Join(kTime, ": job ", job, " completed at ", done, " between ", run.since, " and ", s.now);
     }
     const bool blocked = !s.blocked.empty() && s.blocked[U(job)] != 0;
-    if ((phase != JobPhase::kFuture || blocked) && !Gone(run.phase)) {
+    // Who is turned away at the door, within a round, was never here.
+    const bool never =
+        run.phase == JobPhase::kFuture && phase == JobPhase::kRejected && jobs.arrival[U(job)] > run.since;
+    if ((phase != JobPhase::kFuture || blocked) && !Gone(run.phase) && !never) {
       const double since = std::max(run.since, jobs.arrival[U(job)]);
       const double until = phase == JobPhase::kDone ? done : s.now;
       job_seconds_ += std::max(0.0, until - since);

@@ -61,6 +61,8 @@ class Auditor {
 
   // "rule: what", or "". All observations are of one run, from its first decision point on.
   std::string Observe(const AuditInput& input);
+  // A feature has said where a job's work is (SimCore::SetProgress): it goes on from there.
+  void Told(const SimState& state, int job);
   // Whether the next observation looks at everyone.
   bool WholeNext(bool within_round, bool last) const {
     return last || (since_whole_ + 1 >= whole_every_ && !within_round);

@@ -93,6 +93,7 @@ void SimCore::SetProgress(int job, double steps) {
   SimState& s = state_;
   s.steps_done[U(job)] = steps;
   s.progress_from[U(job)] = std::max(s.now, s.progress_from[U(job)]);
+  if (auditor_) auditor_->Told(s, job);
   ++version_[U(job)];
   QueueFinish(job);
 }

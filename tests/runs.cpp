@@ -45,6 +45,7 @@ Simulator RunAudited(const std::string& spec, const Scenario& scenario) {
   Decision decision;
   int decisions = 0;
   while (simulator.AdvanceToDecision()) {
+    REQUIRE(Observe(auditor, simulator) == "");
     decision.Clear();
     scheduler->Decide(simulator.View(scheduler->knowledge()), decision);
     const ApplyResult applied = simulator.Apply(decision);

@@ -22,8 +22,8 @@ std::vector<std::string> GavelSpecs();
 // All jobs, events kept.
 RunResult RunOf(const std::string& spec, const Scenario& scenario);
 
-// To the end with every rule of both checkers (tests/audit.hpp) required after every decision; the simulator
-// as it then stands.
+// To the end with every rule of both checkers (tests/audit.hpp) required before and after every decision; the
+// simulator as it then stands.
 Simulator RunAudited(const std::string& spec, const Scenario& scenario);
 
 // What was decided: "10 start 2@0" is job 2 on type 0 at 10 s; "20 reject 3".

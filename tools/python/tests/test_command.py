@@ -68,6 +68,8 @@ class Command(unittest.TestCase):
     def test_a_closed_pipe_and_ctrl_c_end_it_as_they_end_the_binary(self):
         self.assertEqual(self.run_main("raise(SIGPIPE);").returncode, -signal.SIGPIPE)
         shutil.rmtree(self.site / "berth")
+        # Not ignored, as a shell's background jobs do.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         self.assertEqual(self.run_main("raise(SIGINT);").returncode, -signal.SIGINT)
 
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -86,8 +87,9 @@ def example(test):
         if test.name == "berth.train" and not os.path.exists(os.environ["BERTH_LEARN_LIBRARY"]):
             raise unittest.SkipTest("needs the learners")
         folder = tempfile.TemporaryDirectory()
-        leave.extend([folder.cleanup, lambda before=os.getcwd(): os.chdir(before)])
-        os.environ.setdefault("MPLBACKEND", "agg")
+        environment = unittest.mock.patch.dict(os.environ, MPLBACKEND="agg")  # no window, and for no other test
+        environment.start()
+        leave.extend([folder.cleanup, lambda before=os.getcwd(): os.chdir(before), environment.stop])
         os.symlink(ROOT / "data", pathlib.Path(folder.name) / "data")
         os.chdir(folder.name)
 

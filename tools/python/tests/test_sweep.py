@@ -132,8 +132,8 @@ class Sweep(unittest.TestCase):
             model.write_bytes(b"1")
 
             def made(most, **more):
-                mine = type("Made", (berth.Scheduler,), {"decide": lambda self, view, decision: [
-                    decision.start(job, 0) for job in view.waiting[:min(self.most, view.free_gpus[0])]] and None, **more})()
+                mine = type("Made", (berth.Scheduler,), {"decide": lambda self, view, decision: ([
+                    decision.start(job, 0) for job in view.waiting[:min(self.most, view.free_gpus[0])]], None)[1], **more})()
                 mine.most, mine.path = most, model
                 return mine
 

@@ -9,13 +9,14 @@ has another shape, a server that ended, or memory that grew; the last line is JS
 """
 import argparse
 import json
-import os
 import pathlib
 import socket
 import subprocess
 import sys
 import threading
 import time
+
+from watched import conclude, cpu_seconds, growth, resident
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -66,15 +67,6 @@ class Connection:
         if not got:
             raise ConnectionError("closed")
         self.rest += got
-
-
-def resident(pid):
-    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Run:
@@ -175,14 +167,8 @@ def watch(args, out, csv, server, port):
     wrong = list(run.wrong[:20])
     if ended:
         wrong.append(f"the server ended with {server.returncode}: {out}/serve.log")
-    if late > 1.01 * early + (1 << 20):
-        wrong.append(f"resident memory grew from {early} to {late} bytes")
-    findings = []
-    if wrong:
-        findings.append(str(out / "serve_findings.txt"))
-        (out / "serve_findings.txt").write_text("\n".join(wrong) + "\n", encoding="utf-8")
-    print(json.dumps({"executions": run.done, "findings": findings, "resident_bytes": [early, late], "reconnects": run.reconnects}))
-    return bool(findings)
+    wrong += growth(early, late)
+    return conclude(out / "serve_findings.txt", wrong, run.done, resident_bytes=[early, late], reconnects=run.reconnects)
 
 
 if __name__ == "__main__":

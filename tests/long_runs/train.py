@@ -8,8 +8,6 @@ and resident memory, also in DIR/train.csv. A finding is a rate of the last fift
 (the first still learns what to do), memory that grew after the first tenth, or an end of its own. DIR/run is continued where it is there.
 """
 import argparse
-import json
-import os
 import pathlib
 import signal
 import statistics
@@ -17,16 +15,9 @@ import subprocess
 import sys
 import time
 
+from watched import conclude, cpu_seconds, growth, resident
+
 TREE = pathlib.Path(__file__).resolve().parents[2]
-
-
-def resident(pid):
-    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def steps(run):
@@ -87,14 +78,8 @@ def watch(args, out, run, csv, train):
         print(f"steps per CPU-second: {early_rate:.0f} in the second fifth, {late_rate:.0f} in the last, {100 * (late_rate / early_rate - 1):+.1f}%")
         if abs(late_rate / early_rate - 1) > 0.03:
             wrong.append(f"steps per CPU-second went from {early_rate:.0f} to {late_rate:.0f}")
-        if memory[-1] > 1.01 * memory[4] + (1 << 20):
-            wrong.append(f"resident memory grew from {memory[4]} to {memory[-1]} bytes")
-    findings = []
-    if wrong:
-        findings.append(str(out / "train_findings.txt"))
-        (out / "train_findings.txt").write_text("\n".join(wrong) + "\n", encoding="utf-8")
-    print(json.dumps({"executions": told - first, "findings": findings, "resident_bytes": [memory[4] if len(memory) > 4 else 0, late]}))
-    return bool(findings)
+        wrong += growth(memory[4], memory[-1])
+    return conclude(out / "train_findings.txt", wrong, told - first, resident_bytes=[memory[4] if len(memory) > 4 else 0, late])
 
 
 if __name__ == "__main__":

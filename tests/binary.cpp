@@ -17,11 +17,11 @@ std::string Slurp(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-Outcome Berth(const TemporaryFolder& folder, const std::string& arguments) {
+Outcome Berth(const TemporaryFolder& folder, const std::string& arguments, const std::string& before) {
   const std::string options = kSanitized && arguments.starts_with("train")
                                   ? Join("ASAN_OPTIONS=\"$ASAN_OPTIONS", kNoLeakCheck, "\" ")
                                   : "";
-  const std::string command = Join("cd '", folder.path(), "' && ", options, "timeout 300 '" BERTH_BINARY "' ",
+  const std::string command = Join("cd '", folder.path(), "' && ", before, options, "timeout 300 '" BERTH_BINARY "' ",
                                    arguments, " >out.txt 2>error.txt </dev/null");
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Slurp(folder / "out.txt"),

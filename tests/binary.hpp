@@ -15,7 +15,8 @@ struct Outcome {
 };
 
 // Runs `berth ARGUMENTS` through the shell, in `folder`; code 124 when it has not ended after five minutes.
-Outcome Berth(const TemporaryFolder& folder, const std::string& arguments);
+// `before`: what the shell does first, such as "ulimit -v 1048576 && ".
+Outcome Berth(const TemporaryFolder& folder, const std::string& arguments, const std::string& before = "");
 
 // CHECKs exit code 2 and exactly one line on standard error that holds `expected`.
 void CheckOneLine(const Outcome& outcome, const std::string& expected);

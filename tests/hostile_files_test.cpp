@@ -1,6 +1,5 @@
 // Files from strangers: policies and scenarios that lie about how much is in them, that name what they should not, or
 // that are damaged. Each is refused in a line, in little memory, and nothing is run or written.
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,19 +30,14 @@ using test::CheckOneLine;
 using test::Slurp;
 using test::TemporaryFolder;
 
-constexpr rlim_t kRoom = rlim_t{1} << 30;  // bytes of address space: the program itself maps a third of it
+// KiB of address space: the program itself maps a third of it.
+constexpr const char* kRoom = "ulimit -v 1048576 && ";
 
 const std::string kOnJobs = "evaluate --workload 'toy(jobs=5)' --cluster v100=2 --seeds 0:1 --threads 1 --schedulers ";
 
 // With so much room for the whole process: an allocation without bound ends it, and not in a line.
 test::Outcome BerthInRoom(const TemporaryFolder& folder, const std::string& arguments) {
-  rlimit before = {};
-  getrlimit(RLIMIT_AS, &before);
-  const rlimit small = {kRoom, before.rlim_max};
-  setrlimit(RLIMIT_AS, &small);
-  const test::Outcome outcome = Berth(folder, arguments);
-  setrlimit(RLIMIT_AS, &before);
-  return outcome;
+  return Berth(folder, arguments, kRoom);
 }
 
 // A copy of a file with one thing changed; the content hash is that of what it holds then, so nothing but the

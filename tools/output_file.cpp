@@ -1,14 +1,12 @@
 #include "tools/output_file.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
-#include <vector>
 
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
@@ -46,26 +44,6 @@ void CheckReplaceable(const std::string& path, const std::string& what, const st
                    path));
 }
 
-// What writers of this file have left that were killed: nobody has it locked any more
-// (env/base/whole_file.cpp).
-void RemoveLeftovers(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
-  const std::string begin = path.filename().string() + ".tmp";
-  std::vector<std::filesystem::path> left;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(begin) && name.find_first_not_of("0123456789", begin.size()) == std::string::npos)
-      left.push_back(entry.path());
-  }
-  for (const std::filesystem::path& one : left) {
-    const int file = open(one.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) continue;
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(one.c_str());
-    close(file);
-  }
-}
-
 }  // namespace
 
 void CheckWritable(const std::string& path, const std::string& what, const std::string& kind) {
@@ -76,7 +54,7 @@ void CheckWritable(const std::string& path, const std::string& what, const std::
   }
   if (IsSpecialFile(path)) throw Error(Join(what, ": expected a file to write, found the device ", path));
   CheckReplaceable(path, what, kind);
-  RemoveLeftovers(path);
+  RemoveUnfinishedOf(path);
   try {
     const WholeFile probe(path);
   } catch (const Error& error) {

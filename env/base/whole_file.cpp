@@ -55,6 +55,20 @@ int Rename(const std::string& from, const std::string& to) {
   return 0;
 }
 
+// What writers in a folder write, or have left: NAME.tmpPROCESS.
+std::vector<std::filesystem::path> UnfinishedIn(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string extension = entry.path().extension().string();
+    const std::size_t digits = std::strlen(kUnfinished);
+    if (extension.starts_with(kUnfinished) && extension.size() > digits &&
+        extension.find_first_not_of("0123456789", digits) == std::string::npos)
+      found.push_back(entry.path());
+  }
+  return found;
+}
+
 Error CannotWrite(const std::string& path, int error) {
   std::error_code ignored;
   const bool there = std::filesystem::exists(path, ignored);
@@ -109,16 +123,21 @@ void MoveWhole(const std::string& from, const std::string& to) {
 }
 
 void RemoveUnfinished(const std::string& folder) {
-  std::vector<std::filesystem::path> left;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    const std::size_t at = name.rfind(kUnfinished), digits = at + std::strlen(kUnfinished);
-    if (at == std::string::npos || digits == name.size()) continue;
-    const bool of_process = name.find_first_not_of("0123456789", digits) == std::string::npos;
-    if (of_process && name.find('.') < at) left.push_back(entry.path());
+  for (const auto& file : UnfinishedIn(folder)) {
+    if (file.stem().string().find('.') != std::string::npos) std::filesystem::remove(file, ignored);
   }
-  for (const auto& file : left) std::filesystem::remove(file, ignored);
+}
+
+void RemoveUnfinishedOf(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  for (const auto& one : UnfinishedIn(FolderOf(path))) {
+    if (one.stem() != name) continue;
+    const int file = open(one.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(one.c_str());
+    close(file);
+  }
 }
 
 }  // namespace berth

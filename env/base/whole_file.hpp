@@ -35,4 +35,7 @@ void MoveWhole(const std::string& from, const std::string& to);
 // there.
 void RemoveUnfinished(const std::string& folder);
 
+// What writers of this file have left that were killed: nobody has it locked any more.
+void RemoveUnfinishedOf(const std::string& path);
+
 }  // namespace berth

@@ -45,6 +45,11 @@ bool MayFollow(JobPhase before, JobPhase after) {
   return false;
 }
 
+// Steps of all runs, also those that were lost since.
+double Work(const SimState& s, int job) {
+  return s.AttainedSteps(job) + (s.lost_steps.empty() ? 0.0 : s.lost_steps[U(job)]);
+}
+
 bool Gone(JobPhase phase) {
   return phase == JobPhase::kDone || phase == JobPhase::kRejected;
 }
@@ -72,8 +77,6 @@ std::string Auditor::Observe(const AuditInput& input) {
   if (runs_.empty()) {
     runs_.resize(U(input.scenario.num_jobs()));
     busy_.resize(U(input.scenario.num_types()));
-    everyone_.resize(runs_.size());
-    std::iota(everyone_.begin(), everyone_.end(), 0);
   }
   Watch(input);
   std::string violation = Elapse(input);
@@ -86,7 +89,7 @@ std::string Auditor::Observe(const AuditInput& input) {
 void Auditor::Told(const SimState& s, int job) {
   if (runs_.empty()) return;
   Run& run = runs_[U(job)];
-  run.steps = s.AttainedSteps(job) + (s.lost_steps.empty() ? 0.0 : s.lost_steps[U(job)]);
+  run.steps = Work(s, job);
   run.resumes = std::max(run.resumes, s.now);
 }
 
@@ -97,7 +100,8 @@ void Auditor::Watch(const AuditInput& in) {
   whole_ = WholeNext(in.within_round, in.last);
   since_whole_ = whole_ ? 0 : since_whole_ + 1;
   if (whole_) {
-    watched_ = everyone_;
+    watched_.resize(runs_.size());
+    std::iota(watched_.begin(), watched_.end(), 0);
     return;
   }
   ++observation_;
@@ -194,7 +198,7 @@ std::string Auditor::Compare(const AuditInput& in) const {
   for (int job : watched_) {
     const Run& run = runs_[U(job)];
     if (!run.changed && !whole_) continue;
-    const double steps = s.AttainedSteps(job) + (s.lost_steps.empty() ? 0.0 : s.lost_steps[U(job)]);
+    const double steps = Work(s, job);
     if (!Same(steps, run.steps, in.scenario.BestRate(job) * s.now)) {
       return Join(kWork, ": job ", job, " has done ", steps, " steps, its runs give ", run.steps);
     }

@@ -94,8 +94,8 @@ class Auditor {
   double job_seconds_ = 0.0;
   std::vector<double> busy_;  // [G]
   std::vector<Run> runs_;     // [J]
-  // Jobs: all; those that arrived and were not in the system at the last observation; those looked at now.
-  std::vector<int> everyone_, pending_, watched_;
+  // Jobs: those that arrived and were not in the system at the last observation; those looked at now.
+  std::vector<int> pending_, watched_;
   int next_arrival_ = 0, in_parts_ = 0;  // in_parts_: jobs that hold a part of a GPU
   std::uint32_t observation_ = 0;
   int whole_every_, since_whole_ = 0;

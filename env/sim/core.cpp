@@ -18,18 +18,17 @@ std::uint64_t Mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// An audit looks at every job and GPU so seldom that this costs little beside looking at those that changed.
 #ifdef BERTH_DEBUG_CHECKS
 constexpr bool kAlwaysAudit = true;
-int AuditAllEvery(int, int) {
-  return 1;
-}
 #else
 constexpr bool kAlwaysAudit = false;
-int AuditAllEvery(int jobs, int gpus) {  // odd: after decisions, when invariants hold, and between them
-  return (256 + jobs + gpus) | 1;
-}
 #endif
+
+// An audit looks at every job and GPU so seldom that this costs little beside looking at those that changed.
+// Odd: after decisions, when invariants hold, and between them.
+int AuditAllEvery(int jobs, int gpus) {
+  return kAlwaysAudit ? 1 : (256 + jobs + gpus) | 1;
+}
 
 [[noreturn]] void FailAudit(double now, const std::string& broken) {
   throw AuditFailure(Join("audit: at ", now, " s: ", broken));

@@ -121,8 +121,7 @@ class SimCore {
   void Mark(int device) { device_stamp_[static_cast<std::size_t>(device)] = stamp_; }
   void TakeSpare(int type) { --spare_[static_cast<std::size_t>(type)]; }  // of a type's room
 
- protected:                               // what Simulator shows
-  void StopAudit() { auditor_.reset(); }  // of a simulation that does not begin at its beginning
+ protected:  // what Simulator shows
   explicit SimCore(Scenario scenario, SimulatorOptions options);
   bool AdvanceToDecision();
   bool finished() const { return finished_; }
@@ -140,6 +139,9 @@ class SimCore {
   const Backlog& backlog_at_last() const { return at_last_; }
   int jobs_in_system() const { return state_.active.size(); }
   int arrived_jobs() const { return next_arrival_; }
+
+  // Of a simulation that does not begin at its beginning.
+  void StopAudit() { auditor_.reset(); }
 
  private:
   // clocks.cpp: each runs to the next decision point; false when nothing more can happen

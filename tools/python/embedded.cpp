@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "env/base/check.hpp"
+#include "tools/python/python_api.hpp"
 #include "tools/python/python_scheduler.hpp"
-#include "tools/python_schedulers.hpp"
 
 namespace nb = nanobind;
 
@@ -43,8 +43,9 @@ sys.path.insert(0, package)
 import berth
 )";
 
-// "" or why it cannot. Once in a process.
-std::string Start() {
+}  // namespace
+
+std::string BeginPython() {
   // Modules such as NumPy's look for Python's functions among what all can see.
   const std::string python = FileOf(reinterpret_cast<const void*>(&Py_InitializeFromConfig));
   if (dlopen(python.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
@@ -67,7 +68,7 @@ std::string Start() {
       PyDict_SetItemString(names, name, value);
       Py_DECREF(value);
     };
-    set("library", FileOf(reinterpret_cast<const void*>(&Start)));
+    set("library", FileOf(reinterpret_cast<const void*>(&BeginPython)));
     set("package", BERTH_PACKAGE);
     PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
     PyObject* const done = PyRun_String(kImport, Py_file_input, names, names);
@@ -81,17 +82,4 @@ std::string Start() {
   return failure.empty() ? "" : Join("cannot import berth as ", interpreter, " does: ", failure);
 }
 
-std::unique_ptr<Scheduler> Make(const std::string& text) {
-  static const std::string failure = Start();
-  if (!failure.empty()) throw Error(failure);
-  return MakePythonFile(text);
-}
-
-}  // namespace
 }  // namespace berth
-
-extern "C" __attribute__((visibility("default"))) const void* berth_python_api();
-extern "C" const void* berth_python_api() {
-  static constexpr berth::PythonApi kApi{berth::kPythonApiVersion, berth::Make};
-  return &kApi;
-}

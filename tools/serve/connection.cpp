@@ -25,6 +25,21 @@ std::chrono::steady_clock::duration Seconds(double s) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(s));
 }
 
+#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
+// Whether a call of OpenSSL that came to `result` is to be made again, after `events`.
+bool WaitsFor(SSL* session, int result, short& events) {
+  const int why = SSL_get_error(session, result);
+  events = why == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN;
+  return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE;
+}
+#endif
+
+// What recv or send came to: 0 where one has to wait, -1 at the end.
+ssize_t OrWaits(ssize_t count) {
+  if (count > 0) return count;
+  return count < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
 }  // namespace
 
 Connection::Connection(int socket, ssl_ctx_st* tls, const ConnectionLimits& limits,
@@ -69,16 +84,10 @@ ssize_t Connection::Receive(char* to, std::size_t size, short& events) {
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
   if (session_ != nullptr) {
     const int count = SSL_read(session_, to, static_cast<int>(std::min<std::size_t>(size, kPiece)));
-    if (count > 0) return count;
-    const int why = SSL_get_error(session_, count);
-    if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) return -1;
-    events = why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
-    return 0;
+    return count > 0 ? count : WaitsFor(session_, count, events) ? 0 : -1;
   }
 #endif
-  const ssize_t count = recv(socket_, to, size, 0);
-  if (count > 0) return count;
-  return count < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+  return OrWaits(recv(socket_, to, size, 0));
 }
 
 ssize_t Connection::Send(const char* from, std::size_t size, short& events) {
@@ -86,16 +95,10 @@ ssize_t Connection::Send(const char* from, std::size_t size, short& events) {
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
   if (session_ != nullptr) {
     const int count = SSL_write(session_, from, static_cast<int>(std::min<std::size_t>(size, kPiece)));
-    if (count > 0) return count;
-    const int why = SSL_get_error(session_, count);
-    if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) return -1;
-    events = why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
-    return 0;
+    return count > 0 ? count : WaitsFor(session_, count, events) ? 0 : -1;
   }
 #endif
-  const ssize_t count = send(socket_, from, size, MSG_NOSIGNAL);
-  if (count > 0) return count;
-  return count < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+  return OrWaits(send(socket_, from, size, MSG_NOSIGNAL));
 }
 
 bool Connection::Greet(Clock::time_point until) {
@@ -107,9 +110,8 @@ bool Connection::Greet(Clock::time_point until) {
   for (;;) {
     const int done = SSL_accept(session_);
     if (done == 1) return true;
-    const int why = SSL_get_error(session_, done);
-    const bool waits = why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE;
-    if (waits && Wait(why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, until, true)) continue;
+    short events = POLLIN;
+    if (WaitsFor(session_, done, events) && Wait(events, until, true)) continue;
     SSL_free(session_);  // nobody is there who would understand a farewell
     session_ = nullptr;
     return false;

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "data/sacct/reservations.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "env/base/slurm_conf.hpp"
 #include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
@@ -129,6 +131,27 @@ TEST_CASE("sacct: jobs run on where a node is expected to fail; a reason may hol
   std::ofstream(folder / "events.txt") << "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" << event("k1", 10, 20, "FAIL", "two\nlines");
   CHECK(test::Says(test::MessageOf([&] { ReadPage(folder, kPageHead + PageRow{"1", ""}.Text()); }),
                    "events.txt:2: expected 7 fields, found 6 (a Reason with a line break? Leave that column out)"));
+}
+
+TEST_CASE("sacct: the nodes of all reservations and of all partitions are limited", "[readers]") {
+  // Each list is legal by itself, and is a few letters long.
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "reservations.txt";
+  {
+    std::ofstream out(path);
+    out << "Name|NodeName|TimeStart|TimeEnd|Flags\n";
+    for (int i = 0; i < 3; ++i) out << "r" << i << "|n[1-400000]|2026-03-01T10:00:00|2026-03-01T11:00:00|\n";
+  }
+  CHECK_THROWS_WITH(ReadReservations(path), Catch::Matchers::Contains(":4: expected at most 1000000 nodes of all reservations"));
+  const std::string conf = folder / "slurm.conf";
+  {
+    std::ofstream out(conf);
+    out << "NodeName=n[1-150000] Gres=gpu:v100:1\n";
+    for (int i = 0; i < 80; ++i) out << "PartitionName=p" << i << " Nodes=ALL\n";
+  }
+  const std::vector<SlurmLine> lines = ReadSlurmConf(conf);
+  const SlurmNodes nodes = NodesOf(lines, conf);
+  CHECK_THROWS_WITH(PartitionsOf(lines, nodes, conf), Catch::Matchers::Contains(":68: Nodes: expected at most 10000000 nodes of all partitions"));
 }
 
 TEST_CASE("sacct: reservations as sacctmgr and scontrol --json write them", "[readers]") {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr SideLibrary kLearners{
     "the learners", "libberth_learn.so", "BERTH_LEARN_LIBRARY",
-    "this build is without LibTorch; build the target berth_learn (tools/berth does), or set "
+    "this build is without LibTorch; build the target berth_learn (tools/berth list agents does), or set "
     "BERTH_LEARN_LIBRARY",
     "they need PyTorch: tools/setup installs it in a checkout, and pip install 'berth[train]' beside a "
     "wheel"};

@@ -12,6 +12,20 @@ namespace berth {
 namespace {
 
 constexpr const char* kName = "ReservationName";
+constexpr std::size_t kMostReserved = 1'000'000;
+
+// Of one file, whose nodes are limited: a list of a million takes a few letters.
+struct Reservations {
+  std::vector<Reservation> all;
+  std::size_t nodes = 0;
+  Reservation& Add(const std::string& where, Reservation one) {
+    nodes += one.nodes.size();
+    if (nodes > kMostReserved)
+      throw Error(
+          Join(where, ": expected at most ", kMostReserved, " nodes of all reservations, found more"));
+    return all.emplace_back(std::move(one));
+  }
+};
 
 // One reservation, whose times are checked; `start` and `end` are how its file calls them.
 Reservation Made(const std::string& where, int line, const std::string& name, const std::string& nodes,
@@ -32,14 +46,14 @@ std::vector<Reservation> OfSacctmgr(const std::string& path) {
   PipeFile file(path);
   // What is asked for as NodeNames stands under NodeName.
   for (const char* name : {"Name", "NodeName", "TimeStart", "TimeEnd", "Flags"}) file.Need(name);
-  std::vector<Reservation> all;
+  Reservations found;
   while (file.Next()) {
-    all.push_back(Made(file.Where(), file.line(), file.Text("Name"), file.Text("NodeName"),
-                       SplitAt(file.Text("Flags"), ','), file.Moment("TimeStart", std::nan("")),
-                       file.Moment("TimeEnd", std::numeric_limits<double>::infinity()), "TimeStart",
-                       "TimeEnd"));
+    found.Add(file.Where(),
+              Made(file.Where(), file.line(), file.Text("Name"), file.Text("NodeName"),
+                   SplitAt(file.Text("Flags"), ','), file.Moment("TimeStart", std::nan("")),
+                   file.Moment("TimeEnd", std::numeric_limits<double>::infinity()), "TimeStart", "TimeEnd"));
   }
-  return all;
+  return std::move(found.all);
 }
 
 bool Repeats(const std::vector<std::string>& flags) {
@@ -49,9 +63,9 @@ bool Repeats(const std::vector<std::string>& flags) {
 }
 
 std::vector<Reservation> OfJson(const std::string& path) {
-  std::vector<Reservation> all;
+  Reservations found;
   for (const nlohmann::json& one : JsonList(path, "reservations", "scontrol show reservation --json")) {
-    const int number = static_cast<int>(all.size()) + 1;
+    const int number = static_cast<int>(found.all.size()) + 1;
     const std::string where = Join(path, ": reservation ", number, " of the list");
     if (!one.is_object()) throw Error(Join(where, ": expected an object"));
     const JsonFields fields(one, where);
@@ -63,13 +77,13 @@ std::vector<Reservation> OfJson(const std::string& path) {
         flags.push_back(flag);
       }
     }
-    all.push_back(Made(where, number, fields.Text("name"), fields.Text("node_list"), flags,
-                       fields.Number("start_time", nullptr, std::nan("")),
-                       fields.Number("end_time", nullptr, std::numeric_limits<double>::infinity()),
-                       "start_time", "end_time"));
-    all.back().more_times = Repeats(flags);
+    Reservation made = Made(where, number, fields.Text("name"), fields.Text("node_list"), flags,
+                            fields.Number("start_time", nullptr, std::nan("")),
+                            fields.Number("end_time", nullptr, std::numeric_limits<double>::infinity()),
+                            "start_time", "end_time");
+    found.Add(where, std::move(made)).more_times = Repeats(flags);
   }
-  return all;
+  return std::move(found.all);
 }
 
 // Words KEY=VALUE, over several lines or on one (-o); ReservationName begins the next.
@@ -92,7 +106,7 @@ class ScontrolReader {
     if (values_.empty()) throw Error(Join(path, ": expected reservations, found an empty file"));
     Take();
   }
-  std::vector<Reservation> all;
+  Reservations found;
 
  private:
   void Take() {
@@ -105,9 +119,9 @@ class ScontrolReader {
     };
     const double from = moment("StartTime"), until = moment("EndTime");
     const std::vector<std::string> flags = SplitAt(values_["Flags"], ',');
-    all.push_back(
-        Made(where_, line_, values_[kName], values_["Nodes"], flags, from, until, "StartTime", "EndTime"));
-    all.back().more_times = Repeats(flags);
+    Reservation made =
+        Made(where_, line_, values_[kName], values_["Nodes"], flags, from, until, "StartTime", "EndTime");
+    found.Add(where_, std::move(made)).more_times = Repeats(flags);
     values_.clear();
   }
 
@@ -124,7 +138,8 @@ std::vector<Reservation> ReadReservations(const std::string& path) {
   if (text.starts_with("No reservations in the system")) return {};
   if (LooksLikeJson(text)) return OfJson(path);
   const std::size_t line = std::min(text.find('\n'), text.size());
-  return text.substr(0, line).find('|') != std::string::npos ? OfSacctmgr(path) : ScontrolReader(path).all;
+  return text.substr(0, line).find('|') != std::string::npos ? OfSacctmgr(path)
+                                                             : ScontrolReader(path).found.all;
 }
 
 }  // namespace berth

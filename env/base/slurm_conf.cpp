@@ -14,8 +14,15 @@ namespace berth {
 namespace {
 
 // Of one list, and of a name: more is a slip of the pen.
-constexpr std::size_t kMostHosts = 1'000'000, kLongestHost = 1024;
-constexpr std::size_t kMostNodes = 200'000;
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+constexpr std::size_t kMostHosts =
+    2000;  // a million names take a second, in which a fuzzer looks at thousands of other inputs
+#else
+constexpr std::size_t kMostHosts = 1'000'000;
+#endif
+constexpr std::size_t kLongestHost = 1024;
+constexpr std::size_t kMostNodes = 200'000,
+                      kMostMembers = 10'000'000;  // nodes, and those of all partitions together
 constexpr std::ptrdiff_t kMostBrackets = 16;
 
 std::string Lower(std::string text) {
@@ -229,6 +236,7 @@ std::vector<SlurmPartition> PartitionsOf(const std::vector<SlurmLine>& lines, co
   for (const std::string& name : nodes.without_gpu) number[name] = -1;
   std::vector<SlurmPartition> partitions;
   std::string usual = "";  // what PartitionName=DEFAULT says, for those behind it
+  std::size_t members = 0;
   for (const SlurmLine& line : lines) {
     const std::string* name = line.Find("partitionname");
     if (name == nullptr) continue;
@@ -250,6 +258,9 @@ std::vector<SlurmPartition> PartitionsOf(const std::vector<SlurmLine>& lines, co
       }
       std::sort(partition.nodes.begin(), partition.nodes.end());
     }
+    members += partition.nodes.size();
+    if (members > kMostMembers)
+      throw Error(Join(where, ": expected at most ", kMostMembers, " nodes of all partitions, found more"));
     partitions.push_back(std::move(partition));
   }
   return partitions;

@@ -1,6 +1,8 @@
 // Policy gradient with a baseline: the gradient of a whole update by hand, and the published result on
 // CartPole.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "env/base/check.hpp"
 #include "tests/catch.hpp"
@@ -116,6 +118,64 @@ TEST_CASE("policy gradient: the update of a bandit by hand") {
         CHECK(found(value, value_after, 0) == Approx(value_gradient).margin(2e-5));
       }
     }
+  }
+}
+
+TEST_CASE("policy gradient: the update is the gradient of the loss by finite differences, in every parameter") {
+  for (const char* fused : {"true", "false"}) {
+    CAPTURE(fused);
+    constexpr double kLr = 0.01, kVf = 0.7, kEntropy = 0.3;
+    Bandit env(6);
+    auto agent = MakeTestAgent(Join("reinforce(n_steps=4,lr=", kLr, ",vf_coef=", kVf, ",ent_coef=", kEntropy,
+                                    ",max_grad_norm=1000,normalize_reward=false,adam_eps=1,fused=", fused, ")"),
+                               "mlp(hidden=4)", env, 5);
+    const torch::NoGradGuard no_grad;
+    for (torch::Tensor& parameter : agent->network().parameters()) parameter.mul_(3.0);  // away from even odds
+    const std::vector<float> before = FlatParameters(*agent);
+    const double v = agent->network().Forward(torch::ones({1, 1})).value[0].item<double>();
+    env.Reset(agent->First());
+    REQUIRE(agent->Play(env, 0.0).learnt);
+    const std::vector<float> after = FlatParameters(*agent);
+    const auto loss = [&] {
+      const NetworkOutput out = agent->network().Forward(torch::ones({1, 1}));
+      const double l[] = {out.scores[0][0].item<double>(), out.scores[0][1].item<double>()};
+      const double all = std::log(std::exp(l[0]) + std::exp(l[1])), value = out.value[0].item<double>();
+      double sum = 0.0;
+      for (int k = 0; k < 2; ++k) {
+        const double share = env.chosen[k] / 24.0, log_p = l[k] - all, reward = static_cast<double>(Bandit::kReward[k]);
+        sum += share * (-log_p * (reward - v) + kVf * 0.5 * (value - reward) * (value - reward));
+        sum += kEntropy * std::exp(log_p) * log_p;
+      }
+      return sum;
+    };
+    // The network as it was, one parameter after the other moved by a step each way.
+    std::vector<torch::Tensor> parameters = agent->network().parameters();
+    std::size_t at = 0;
+    for (torch::Tensor& parameter : parameters) {
+      const auto count = static_cast<std::size_t>(parameter.numel());
+      for (std::size_t k = 0; k < count; ++k) parameter.data_ptr<float>()[k] = before[at + k];
+      at += count;
+    }
+    REQUIRE(at == before.size());
+    at = 0;
+    double largest = 0.0;
+    for (torch::Tensor& parameter : parameters) {
+      float* const p = parameter.data_ptr<float>();
+      for (std::int64_t k = 0; k < parameter.numel(); ++k, ++at) {
+        constexpr float kStep = 0.01F;
+        p[k] = before[at] + kStep;
+        const double up = loss();
+        p[k] = before[at] - kStep;
+        const double down = loss();
+        p[k] = before[at];
+        const double slope = (up - down) / (2.0 * static_cast<double>(kStep));
+        const double step = static_cast<double>(after[at] - before[at]) / kLr;  // of Adam, as above
+        CAPTURE(at, before[at]);
+        CHECK(-step / (1.0 - std::abs(step)) == Approx(slope).margin(5e-4));
+        largest = std::max(largest, std::abs(slope));
+      }
+    }
+    CHECK(largest > 0.1);
   }
 }
 

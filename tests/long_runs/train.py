@@ -5,7 +5,8 @@ usage: tests/long_runs/train.py [--seconds S] [--seed N] [--threads N] [--agent 
 
 Runs `berth train` for so long (7200 s by default), and every fiftieth of it notes steps per CPU-second, which stands on a shared machine,
 and resident memory, also in DIR/train.csv. A finding is a rate of the last fifth that is not within 3% of that of the second fifth
-(the first still learns what to do), memory that grew after the first tenth, or an end of its own. DIR/run is continued where it is there.
+(the first still learns what to do), memory that grew after the first tenth, or an end of its own; in less than 20 minutes the end alone,
+for the others say nothing. DIR/run is continued where it is there, with its own seed.
 """
 import argparse
 import pathlib
@@ -43,7 +44,7 @@ def main():
     run = out / "run"
     # Learning rates fall with the steps asked for: so many that they hardly do.
     words = [args.berth, "train", "--agent", args.agent, "--steps", "1000000000", "--members", "1", "--validate", "0", "--threads",
-             str(args.threads), "--seed", str(args.seed), "--out", str(run)] + (["--resume"] if (run / "checkpoint.h5").exists() else [])
+             str(args.threads), "--out", str(run)] + (["--resume"] if (run / "checkpoint.h5").exists() else ["--seed", str(args.seed)])
     with open(out / "train.log", "w", encoding="utf-8") as log, open(out / "train.csv", "w", encoding="utf-8") as csv:
         train = subprocess.Popen(words, stdout=log, stderr=log)  # pylint: disable=consider-using-with
         try:
@@ -61,8 +62,12 @@ def watch(args, out, run, csv, train):
     for mark in range(1, 51):
         while time.monotonic() - begin < args.seconds * mark / 50 and train.poll() is None:
             time.sleep(0.1)
+        patience = time.monotonic() + 600
         while steps(run) == told and train.poll() is None:  # from line to line, so that a rate is of whole rollouts
             time.sleep(0.05)
+            if time.monotonic() > patience:
+                wrong.append("no line of progress in 600 s")
+                return conclude(out / "train_findings.txt", wrong, told - first, resident_bytes=[0, late])
         if train.poll() is not None:
             wrong.append(f"training ended with {train.returncode}: {out}/train.log")
             break
@@ -73,7 +78,7 @@ def watch(args, out, run, csv, train):
         print(f"{seconds:.0f},{done},{cpu:.2f},{rates[-1]:.0f},{late}", file=csv, flush=True)
         print(f"{seconds:.0f} s: {done} steps, {rates[-1]:.0f} per CPU-second, {late / 1e6:.1f} MB", flush=True)
         told, told_cpu = done, cpu
-    if len(rates) == 50:
+    if len(rates) == 50 and args.seconds >= 1200:
         early_rate, late_rate = statistics.median(rates[10:20]), statistics.median(rates[40:])
         print(f"steps per CPU-second: {early_rate:.0f} in the second fifth, {late_rate:.0f} in the last, {100 * (late_rate / early_rate - 1):+.1f}%")
         if abs(late_rate / early_rate - 1) > 0.03:

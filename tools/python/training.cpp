@@ -142,7 +142,9 @@ std::string Help() {
 
 void AddLearning(nb::module_& module) {
 #ifdef BERTH_LIBRARIES
-  LookForLibrariesIn(BERTH_LIBRARIES);
+  // A wheel has them within the package; in a checkout tools/berth builds them.
+  const std::filesystem::path packaged = ProgramFolder() / "bin";
+  LookForLibrariesIn(std::filesystem::exists(packaged) ? packaged.string() : BERTH_LIBRARIES);
 #endif
   module.def("train", Train, nb::arg("keywords"), nb::arg("callback").none(),
              "The outcome as JSON, with the policy in OUT/policy.h5; see berth.train.");

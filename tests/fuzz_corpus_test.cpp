@@ -6,6 +6,8 @@
 
 #include "tests/catch.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/sanitized.hpp"
+#include "tools/bench/measure.hpp"
 
 namespace berth {
 
@@ -21,7 +23,12 @@ TEST_CASE("fuzz: every target takes every file of its corpus", "[fuzz]") {
       CAPTURE(file);
       std::ifstream in(file, std::ios::binary);
       const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+      std::ofstream("/proc/self/clear_refs") << 5;  // begins a new peak
+      const double before = bench::PeakMemoryBytes(), begin = bench::CpuSeconds();
       CHECK_NOTHROW(target.run({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
+      // Some of these took minutes or gigabytes once; all others take milliseconds.
+      CHECK(bench::CpuSeconds() - begin < 20.0 * (test::kSanitized ? 5.0 : 1.0));
+      if (!test::kSanitized) CHECK(bench::PeakMemoryBytes() - before < 1024.0 * 1024.0 * 1024.0);
     }
   }
 }

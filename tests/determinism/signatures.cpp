@@ -5,7 +5,7 @@
 //
 // Lines "SCHEDULER CLOCK FEATURES HASH": of the event log and of every metric, to the bit. Lines "env ENCODER
 // FEATURES HASH": of every observation, mask and reward of a vector of environments. A scheduler that cannot
-// run says why in the place of the hash.
+// run says why in the place of the hash. The vector unit goes to the other stream.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "baselines/schedulers.hpp"
+#include "env/base/vector_unit.hpp"
 #include "env/features/table.hpp"
 #include "env/gym/scenario_source.hpp"
 #include "env/gym/vec_env.hpp"
@@ -217,5 +218,7 @@ int Print(int threads) {
 }  // namespace berth
 
 int main(int argc, char** argv) {
+  static constexpr const char* kUnits[] = {"baseline", "avx2", "avx512"};
+  std::cerr << kUnits[static_cast<int>(berth::BestVectorUnit())] << '\n';
   return berth::Print(argc > 1 ? std::atoi(argv[1]) : 1);
 }

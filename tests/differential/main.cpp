@@ -34,25 +34,29 @@ int Campaign(const std::vector<std::string>& words) {
           berth::Join("expected --first, --scenarios, --seconds, --seed or --out, found '", words[i], "'"));
     }
   }
-  std::filesystem::create_directories(out);
+  std::filesystem::create_directories(out / "findings");
   const auto begin = std::chrono::steady_clock::now();
   berth::differential::Tally tally;
   std::string findings;
   int found = 0;
+  const std::filesystem::path running = out / berth::Join("running-", seed);  // left behind by a crash
   for (std::int64_t index = first; index < first + scenarios; ++index) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > seconds) break;
+    std::ofstream(running) << "berth_differential --seed " << seed << " --first " << index << " --scenarios 1\n";
     const std::string what = berth::differential::CheckScenario(seed, index, tally);
     if (what.empty()) continue;
     std::cout << what << '\n';
     if (++found > 20) continue;
-    const std::string file = (out / berth::Join("differential-", seed, '-', index, ".txt")).string();
+    const std::string file = (out / "findings" / berth::Join("differential-", seed, '-', index, ".txt")).string();
     std::ofstream(file) << what << '\n';
     findings += (findings.empty() ? "\"" : ", \"") + file + "\"";
   }
+  std::filesystem::remove(running);
   std::cout << tally.scenarios << " scenarios, " << tally.modelled << " against the model, "
             << tally.decisions << " decisions, " << tally.events << " events, " << tally.illegal
             << " commands refused, " << tally.unfinished << " cut, " << found << " differ\n";
   for (const auto& [name, count] : tally.with) std::cout << "  " << name << ": " << count << '\n';
+  for (const std::string& pair : berth::differential::NeverTogether(tally)) std::cout << "  never: " << pair << '\n';
   for (const auto& [why, count] : tally.refused)
     std::cout << "  not made " << count << " times: " << why << '\n';
   std::cout << "{\"executions\": " << tally.scenarios << ", \"findings\": [" << findings << "]}" << std::endl;

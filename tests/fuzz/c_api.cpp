@@ -128,7 +128,7 @@ bool Run_c_api(Bytes bytes) {
       case 3: cluster.jobs = nullptr; break;
       default: cluster.types = nullptr; break;
     }
-    if (cluster.job_size > sizeof(berth_job)) cluster.job_size = 0;
+    if (cluster.job_size > ((told & 8) != 0 ? offsetof(berth_job, attained_steps) : sizeof(berth_job))) cluster.job_size = 0;
   }
   char why[128] = "";
   std::vector<std::int32_t> runs_on(n + 1, -7);
@@ -136,7 +136,7 @@ bool Run_c_api(Bytes bytes) {
   commands[n].kind = -7;
   std::size_t told_commands = 0;
   const berth_status decided = berth_policy_decide(policy, &cluster, runs_on.data(), n, why, sizeof(why));
-  const berth_status commanded = berth_policy_command(policy, &cluster, told % 2 == 0 ? &details : nullptr, commands.data(),
+  const berth_status commanded = berth_policy_command(policy, &cluster, (told & 0x80) == 0 ? &details : nullptr, commands.data(),
                                                       sizeof(berth_command), n, &told_commands, why, sizeof(why));
   for (const berth_status status : {decided, commanded}) {
     if (status == BERTH_INTERNAL || status == BERTH_OUT_OF_MEMORY) Fail(why);

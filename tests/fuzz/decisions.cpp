@@ -1,7 +1,7 @@
 // Commands in random clusters. Half of the inputs are a small cluster of whole seconds and rates that are powers of two, scheduled at random
 // in the simulator and in the model of pairs (tests/pair_model.hpp), which must agree to the bit. The others are clusters with features, under
-// whatever commands the input says, legal or not: after every advance and every decision the invariants must hold, without features the
-// auditor must agree too, and what was refused must have changed nothing.
+// whatever commands the input says, legal or not: the simulator's auditor looks at every event, after every advance and every decision the
+// invariants must hold, and what was refused must have changed nothing.
 #include <algorithm>
 #include <vector>
 
@@ -9,6 +9,7 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/table.hpp"
+#include "env/sim/auditor.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
 #include "tests/fuzz/targets.hpp"
@@ -79,8 +80,8 @@ test::SeatRule Shuffled(std::uint64_t salt) {
   };
 }
 
-// Of features timers fire between decisions, at which only a simulator's own auditor looks (BERTH_DEBUG_CHECKS, in which such a
-// violation aborts); one that is called here keeps books of clusters without features.
+// Of features timers fire between decisions, at which only the simulator's own auditor looks (Audited below); one that is called here
+// keeps books of clusters without features.
 void MustHold(Auditor& auditor, const Simulator& simulator, const char* when) {
   const std::string violation = simulator.scenario().plain() ? test::Observe(auditor, simulator) : CheckInvariants(simulator);
   if (violation.empty()) return;
@@ -200,7 +201,7 @@ void AnyCommand(Input& in, const Simulator& simulator, Decision& decision) {
       if (in.Below(4) == 0) decision.Reject(waiting);
       break;
     default: {
-      const auto kind = static_cast<ControlKind>(in.Below(wild ? 6 : 4));
+      const auto kind = static_cast<ControlKind>(in.Below(7));
       const int index = in.Below(16) - (wild ? 1 : 0);
       decision.controls.push_back({kind, index, in.Coin() ? in.Number() : static_cast<double>(in.Below(8)) / 4.0});
     }
@@ -254,6 +255,7 @@ void HoldUnderCommands(Input& in) {
 }  // namespace
 
 bool Run_decisions(Bytes bytes) {
+  const Audited audited;
   Input in(bytes);
   if (in.Coin()) {
     AgreeWithModel(in);

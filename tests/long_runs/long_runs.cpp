@@ -1,4 +1,4 @@
-// Environment steps and jobs without end in one process: is its memory flat, and does it stay as fast?
+// Environment steps and jobs without end in one process: is its memory flat?
 //
 //   berth_long_runs --what hetero_cluster|task_placement|jobs --count N [--seconds S] [--seed N] --out DIR
 //
@@ -37,19 +37,20 @@ double ResidentBytes() {
 // Does some more and says how much it was.
 using Work = std::function<std::int64_t()>;
 
-Work Steps(std::unique_ptr<BatchEnv> env) {
+Work Steps(std::unique_ptr<BatchEnv> env, std::uint64_t seed) {
   const std::shared_ptr<BatchEnv> shared = std::move(env);
-  return [shared, actor = std::make_shared<bench::RandomActor>(*shared)] { return actor->Step(1024); };
+  return [shared, actor = std::make_shared<bench::RandomActor>(*shared, seed)] { return actor->Step(1024); };
 }
 
 Work WorkOf(const std::string& what, std::uint64_t seed) {
   ScenarioSettings settings;
   settings.cluster = ParseCluster(kDefaultCluster);
-  if (what == "hetero_cluster") return Steps(bench::DefaultEnv(kEnvs, /*threads=*/1));
+  if (what == "hetero_cluster") return Steps(bench::DefaultEnv(kEnvs, /*threads=*/1), seed);
   if (what == "task_placement") {
     TaskPlacementOptions options;
     options.seed = seed;
-    return Steps(MakeTaskPlacement(MakeWorkload(kDefaultWorkload, settings), options, kEnvs, /*threads=*/1));
+    return Steps(MakeTaskPlacement(MakeWorkload(kDefaultWorkload, settings), options, kEnvs, /*threads=*/1),
+                 seed);
   }
   if (what != "jobs") throw Error(Join("--what: expected hetero_cluster, task_placement or jobs, found '", what, "'"));
   const std::shared_ptr<const ScenarioSource> source =
@@ -72,7 +73,8 @@ int RunLong(const std::vector<std::string>& arguments) {
   const std::string what = options.Text("what"), folder = options.Required("out");
   const std::int64_t count = options.Integer("count", 1, std::int64_t{1} << 60);
   const double seconds = options.Number("seconds", 1.0, 1e9), begin = bench::WallSeconds();
-  const Work work = WorkOf(what, static_cast<std::uint64_t>(options.Integer("seed", 0, 1 << 30)));
+  const auto seed = static_cast<std::uint64_t>(options.Integer("seed", 0, std::int64_t{1} << 40));
+  const Work work = WorkOf(what, seed);
   std::filesystem::create_directories(folder);
   std::ofstream csv(std::filesystem::path(folder) / (what + ".csv"));
   csv << "done,cpu_s,per_cpu_s,resident_bytes\n";
@@ -97,7 +99,8 @@ int RunLong(const std::vector<std::string>& arguments) {
   }
   Json findings = Json::array();
   if (resident > kFlat * early + kFlatBytes) {
-    const std::string file = (std::filesystem::path(folder) / (what + "_memory.txt")).string();
+    const std::string file = (std::filesystem::path(folder) / Join("findings/", what, '_', seed, ".txt")).string();
+    std::filesystem::create_directories(std::filesystem::path(folder) / "findings");
     std::ofstream(file) << what << ": resident memory grew from " << early << " to " << resident << " bytes over "
                         << done << '\n';
     findings.push_back(file);

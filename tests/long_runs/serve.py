@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A million requests to one `berth serve --extender`: is every answer as the first was, its memory flat, and does it stay as fast?
+"""A million requests to one `berth serve --extender`: is every answer as the first was, and is its memory flat?
 
 usage: tests/long_runs/serve.py [--requests N] [--seconds S] [--seed N] [--connections N] [--berth FILE] [--policy FILE] --out DIR
 
 Several clients ask /filter and /prioritize in turn for the pod of tests/extender/nodes.json, a connection a request: the server closes it. Every fiftieth of the way
 it notes the server's resident memory and its requests per CPU-second, also in DIR/serve.csv. A finding is an answer that is not 200 or
-has another shape, a server that ended, or memory that grew; the last line is JSON, as tools/campaign reads it.
+has another shape, a client that got none in 60 s, a server that ended, or memory that grew; the last line is JSON, as tools/campaign reads it.
 """
 import argparse
 import json
@@ -58,7 +58,7 @@ class Connection:
                 if b"connection: close" in lines:
                     self.connect()
                 return int(lines[0].split()[1]), body
-            except (ConnectionError, BrokenPipeError):
+            except ConnectionError:
                 self.connect()
         return 0, b""
 
@@ -82,12 +82,19 @@ class Run:
     @staticmethod
     def shape(status, body):
         """What may not change: the scores of an answer may, with the pod's age."""
-        answer = json.loads(body) if status == 200 else body
+        answer = json.loads(body) if status == 200 else body.decode(errors="replace")
         if isinstance(answer, list):
             answer = sorted(one["Host"] for one in answer)
         return status, json.dumps(answer, sort_keys=True)
 
     def work(self):
+        try:
+            self.ask_on()
+        except Exception as error:  # a time-out, an answer that is no HTTP: whatever ends it is a finding
+            with self.lock:
+                self.wrong.append(f"a client stopped: {error!r}")
+
+    def ask_on(self):
         connection = Connection(self.port)
         known = [set(), set()]  # bodies that were parsed and found right
         while not self.over:
@@ -147,7 +154,8 @@ def watch(args, out, csv, server, port):
         thread.start()
     print("requests,server_cpu_s,per_cpu_s,resident_bytes", file=csv, flush=True)
     early, told, told_cpu, begin = 0, 0, cpu_seconds(server.pid), time.monotonic()
-    while run.done < args.requests and time.monotonic() - begin < args.seconds and server.poll() is None:
+    while run.done < args.requests and time.monotonic() - begin < args.seconds and server.poll() is None \
+            and any(thread.is_alive() for thread in team):
         time.sleep(0.05)
         part = max(run.done / args.requests, (time.monotonic() - begin) / args.seconds)
         if not early and part >= 0.1:
@@ -168,7 +176,7 @@ def watch(args, out, csv, server, port):
     if ended:
         wrong.append(f"the server ended with {server.returncode}: {out}/serve.log")
     wrong += growth(early, late)
-    return conclude(out / "serve_findings.txt", wrong, run.done, resident_bytes=[early, late], reconnects=run.reconnects)
+    return conclude(out / f"findings/serve_{args.seed}.txt", wrong, run.done, resident_bytes=[early, late], reconnects=run.reconnects)
 
 
 if __name__ == "__main__":

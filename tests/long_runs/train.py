@@ -67,7 +67,7 @@ def watch(args, out, run, csv, train):
             time.sleep(0.05)
             if time.monotonic() > patience:
                 wrong.append("no line of progress in 600 s")
-                return conclude(out / "train_findings.txt", wrong, told - first, resident_bytes=[0, late])
+                return conclude(out / f"findings/train_{args.seed}.txt", wrong, told - first, resident_bytes=[0, late])
         if train.poll() is not None:
             wrong.append(f"training ended with {train.returncode}: {out}/train.log")
             break
@@ -84,7 +84,7 @@ def watch(args, out, run, csv, train):
         if abs(late_rate / early_rate - 1) > 0.03:
             wrong.append(f"steps per CPU-second went from {early_rate:.0f} to {late_rate:.0f}")
         wrong += growth(memory[4], memory[-1])
-    return conclude(out / "train_findings.txt", wrong, told - first, resident_bytes=[memory[4] if len(memory) > 4 else 0, late])
+    return conclude(out / f"findings/train_{args.seed}.txt", wrong, told - first, resident_bytes=[memory[4] if len(memory) > 4 else 0, late])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ def growth(early, late):
 def conclude(path, wrong, executions, **more):
     """Writes what is wrong to `path` and prints the last line, which tools/campaign reads. Whether anything is."""
     if wrong:
+        path.parent.mkdir(exist_ok=True)
         path.write_text("\n".join(wrong) + "\n", encoding="utf-8")
     print(json.dumps({"executions": executions, "findings": [str(path)] if wrong else [], **more}))
     return bool(wrong)

@@ -24,11 +24,11 @@ std::unique_ptr<BatchEnv> DefaultEnv(int num_envs, int threads) {
   return MakeVecEnv(MakeWorkload(kDefaultWorkload, settings), options, num_envs, threads);
 }
 
-RandomActor::RandomActor(BatchEnv& env)
+RandomActor::RandomActor(BatchEnv& env, std::uint64_t seed)
     : env_(env),
       storage_(env.num_envs(), env.layout().size(), env.num_actions()),
       actions_(static_cast<std::size_t>(env.num_envs())),
-      stream_(/*seed=*/0, Purpose::kTest) {
+      stream_(seed, Purpose::kTest) {
   env_.Reset(storage_.buffers());
 }
 

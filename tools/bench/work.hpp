@@ -24,7 +24,7 @@ std::unique_ptr<BatchEnv> DefaultEnv(int num_envs, int threads);
 // place on, which costs little beside a step and is counted in it.
 class RandomActor {
  public:
-  explicit RandomActor(BatchEnv& env);
+  explicit RandomActor(BatchEnv& env, std::uint64_t seed = 0);
   std::int64_t Step(int times);  // steps of all environments together
 
  private:

@@ -129,12 +129,12 @@ TEST_CASE("policy gradient: the update is the gradient of the loss by finite dif
     auto agent = MakeTestAgent(Join("reinforce(n_steps=4,lr=", kLr, ",vf_coef=", kVf, ",ent_coef=", kEntropy,
                                     ",max_grad_norm=1000,normalize_reward=false,adam_eps=1,fused=", fused, ")"),
                                "mlp(hidden=4)", env, 5);
-    const torch::NoGradGuard no_grad;
-    for (torch::Tensor& parameter : agent->network().parameters()) parameter.mul_(3.0);  // away from even odds
+    for (torch::Tensor& parameter : agent->network().parameters()) parameter.data().mul_(3.0);  // away from even odds
     const std::vector<float> before = FlatParameters(*agent);
     const double v = agent->network().Forward(torch::ones({1, 1})).value[0].item<double>();
     env.Reset(agent->First());
     REQUIRE(agent->Play(env, 0.0).learnt);
+    const torch::NoGradGuard no_grad;
     const std::vector<float> after = FlatParameters(*agent);
     const auto loss = [&] {
       const NetworkOutput out = agent->network().Forward(torch::ones({1, 1}));

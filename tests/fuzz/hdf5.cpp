@@ -119,7 +119,7 @@ Values As(const Values& from) {
       [&](const auto& values) {
         for (const auto value : values) {
           const double number = static_cast<double>(value);
-          to.push_back(std::abs(number) < 100.0 ? static_cast<T>(number) : T{1});
+          to.push_back(std::abs(number) < 100.0 && (number >= 0.0 || std::is_signed_v<T>) ? static_cast<T>(number) : T{1});
         }
       },
       from);

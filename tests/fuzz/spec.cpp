@@ -1,4 +1,5 @@
 // Texts of options: specs, expressions, levels, axes, clusters, features, clocks, moments, spans, lists of hosts.
+#include <algorithm>
 #include <vector>
 
 #include "baselines/queue/score_expression.hpp"
@@ -128,8 +129,10 @@ void SomeTypes(const TextRow&, const std::string& text) {
 void SomeAxes(const TextRow&, const std::string& text) {
   Settles("axes", text, [](const std::string& t) { return Grid(ParseAxes(t)).ToString(); });
   Accepted([&] {
-    const Grid grid(ParseAxes(text));
-    grid.Fill(text, grid.size() - 1);
+    const std::vector<Axis> axes = ParseAxes(text);
+    const Grid grid(axes);
+    const auto known = [&](const std::string& name) { return std::ranges::any_of(axes, [&](const Axis& axis) { return axis.name == name; }); };
+    if (std::ranges::all_of(Placeholders(text), known)) grid.Fill(text, grid.size() - 1);  // sweep looks at that before
     grid.Label(0);
   });
   Accepted([&] { Counts(text, "counts"); });
@@ -198,7 +201,7 @@ bool Run_spec(Bytes bytes) {
       kRow("levels", SomeLevels),  kRow("types", SomeTypes),        kRow("axes", SomeAxes),      kRow("time", OneTime),
       kRow("hosts", SomeHosts),    kRow("submit", OneSubmission),   kRow("where", SomeConditions), kRow("columns", SomeColumns),
       kRow("actions", SomeActions), kRow("encoder", OneEncoder),    kRow("network", OneNetwork), kRow("reward", OneReward)};
-  return RunRow(rows, bytes);
+  return RunRow(rows, bytes.first(static_cast<std::size_t>(std::ranges::find(bytes, 0) - bytes.begin())));  // a word of a command line
 }
 
 }  // namespace berth::fuzz

@@ -129,7 +129,8 @@ class _Bar:
     def __call__(self, now: Record) -> object:
         if self._make is not None:
             if self._bar is None:
-                self._bar = self._make(total=now["total_steps"], unit=" steps", unit_scale=True)
+                # What was done before the first look took no time that the bar knows of.
+                self._bar = self._make(total=now["total_steps"], initial=now["steps"], unit=" steps", unit_scale=True)
             self._bar.update(now["steps"] - self._bar.n)
             jct = now["mean_jct_s"] if now["mean_jct_s"] == now["mean_jct_s"] else now["running_jct_s"]
             if jct == jct:

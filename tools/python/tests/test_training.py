@@ -165,8 +165,8 @@ class Train(unittest.TestCase):
         shown = []
 
         class Bar:
-            def __init__(self, total, **_):
-                self.total, self.n = total, 0
+            def __init__(self, total, initial, **_):
+                self.total, self.n = total, initial
 
             def update(self, more):
                 self.n += more

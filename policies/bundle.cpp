@@ -51,15 +51,7 @@ ObservationLayout ReadLayout(const h5::Reader& in, const MdpSpec& mdp) {
     throw Error(
         Join(in.path(), ": expected a queue and GPU types, or neither, found ", layout.q, " and ", layout.g));
   }
-  constexpr std::int64_t kMostFloats = 1 << 26;
-  const std::int64_t rows = layout.q, columns = layout.g;
-  const std::int64_t floats = rows * layout.job_channels +
-                              rows * columns * std::max(layout.pair_channels, 1) +
-                              columns * layout.type_channels + layout.global_channels;
-  if (floats > kMostFloats) {
-    throw Error(Join(in.path(), ": expected an observation of at most ", kMostFloats, " floats, found ",
-                     floats, " (queue x types x channels)"));
-  }
+  CheckObservationSize(in.path(), layout);
   const ObservationLayout ours = ObservationOf(mdp).Layout(layout.q, layout.g);
   if (layout.q > 0) layout.edge = ours.edge, layout.edges = ours.edges;
   if (layout.q > 0 && layout != ours) {
@@ -83,6 +75,17 @@ BundleExamples ReadExamples(const h5::Reader& in, int row, int num_actions) {
 }
 
 }  // namespace
+
+void CheckObservationSize(const std::string& path, const ObservationLayout& layout) {
+  constexpr double kMostFloats = 1 << 26;
+  const double rows = layout.q, columns = layout.g;
+  const double floats = rows * layout.job_channels + rows * columns * std::max(layout.pair_channels, 1) +
+                        columns * layout.type_channels + layout.global_channels;
+  if (floats > kMostFloats) {
+    throw Error(Join(path, ": expected an observation of at most ", kMostFloats, " floats, found ", floats,
+                     " (queue x types x channels)"));
+  }
+}
 
 std::int64_t PolicyBundle::parameters() const {
   std::int64_t count = 0;

@@ -70,4 +70,7 @@ void SaveBundle(const PolicyBundle& bundle, const std::string& path);
 // not replay. Files are treated as hostile.
 PolicyBundle LoadBundle(const std::string& path);
 
+// Throws Error naming the file where an observation of this layout has more than 2^26 numbers.
+void CheckObservationSize(const std::string& path, const ObservationLayout& layout);
+
 }  // namespace berth

@@ -291,7 +291,16 @@ class Dqn final : public Agent {
     const Ranks& ranks = setup_.ranks;
     remembered_.Load(in, "memory/state", ranks);
     replay_.Load(in, "replay", ranks);
-    if (priorities_) priorities_->Load(in, "replay", ranks);
+    if (priorities_) {
+      priorities_->Load(in, "replay", ranks);
+      std::vector<bool> drawable(replay_.slots());
+      for (const std::int64_t step : replay_.Drawable()) drawable[static_cast<std::size_t>(step)] = true;
+      for (std::size_t step = 0; step < drawable.size(); ++step) {
+        if (!drawable[step] && priorities_->Probability(step) > 0.0)
+          throw Error(Join(in.path(), ": replay/priority: expected 0 for step ", step,
+                           ", of which no return is known"));
+      }
+    }
     Seek(explore_,
          ranks.OwnColumns<std::uint64_t>(in.Array<std::uint64_t>("streams/explore", setup_.all_envs())));
     // A rank that the saved run had not begins its stream.
@@ -299,6 +308,8 @@ class Dqn final : public Agent {
     const auto rank = static_cast<std::size_t>(ranks.rank());
     draws_.Seek(rank < draws.size() ? draws[rank] : 0);
     steps_ = in.Array<std::int64_t>("counters/agent_steps", 1)[0];
+    if (steps_ < 0 || steps_ > (std::int64_t{1} << 60))
+      throw Error(Join(in.path(), ": counters/agent_steps: expected 0 to 2^60, found ", steps_));
     learner_->OnlineChanged();
     learner_->TargetChanged();
     actor_.Invalidate();

@@ -65,6 +65,11 @@ void Priorities::Load(const h5::Reader& in, const std::string& group, const Rank
                                                static_cast<std::size_t>(ranks.all_envs())
                                          : tree_.size();
   const auto values = in.Array<double>(group + "/priority", static_cast<std::int64_t>(steps) + 1);
+  for (const double value : values) {
+    if (!(value >= 0.0 && std::isfinite(value)))
+      throw Error(
+          Join(in.path(), ": ", group, "/priority: expected finite numbers from 0 on, found ", value));
+  }
   greatest_ = values[0];
   const std::vector<double> own = ranks.OwnColumns(std::span(values).subspan(1));
   for (std::size_t k = 0; k < tree_.size(); ++k) Set(k, own[k]);

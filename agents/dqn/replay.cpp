@@ -148,6 +148,17 @@ std::vector<std::int64_t> Replay::Held() const {
   return rows;
 }
 
+std::vector<std::int64_t> Replay::Drawable() const {
+  std::vector<std::int64_t> steps;
+  const std::int64_t complete = std::max<std::int64_t>(stored_ - n_step_ + 1, 0) * envs_;
+  for (const std::int64_t step : Held()) {
+    if (static_cast<std::int64_t>(steps.size()) == complete) break;
+    steps.push_back(step);
+  }
+  std::erase_if(steps, [&](std::int64_t step) { return Window(step).outcome.length == 0; });
+  return steps;
+}
+
 void Replay::Examples(int count, std::vector<float>& observation, std::vector<std::uint8_t>& mask) const {
   observation.clear();
   mask.clear();

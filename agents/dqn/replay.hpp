@@ -67,6 +67,7 @@ class Replay {
   std::int32_t envs() const { return envs_; }
   // Flat steps, oldest first, N of each vector step; the last N are of now, not yet acted on.
   std::vector<std::int64_t> Held() const;
+  std::vector<std::int64_t> Drawable() const;  // of these, those that Sample may draw
   // A step as it happened. Slots: OfSlot, MaskOfSlot; those of the end are of a truncated step, and -1 where
   // its final observation leaves nothing to choose.
   struct Step {
@@ -96,6 +97,7 @@ class Replay {
   }
   void Keep(std::int32_t row, std::int32_t before);  // the observations of now, in place of what `row` held
   void Drop(std::size_t flat);
+  void CheckHeld(const std::string& where) const;  // throws Error
   // visit(name in checkpoints, the column, what its numbers name), for Save and Load alike.
   enum class Slots { kNone, kObservations, kMasks };
   template <class Self, class Visit>

@@ -1,5 +1,6 @@
 // The replay buffer to and from checkpoints: slots are numbered anew in the order in which the steps name
 // them, so that only what is held is written and the bytes do not depend on the pools' past.
+#include <algorithm>
 #include <type_traits>
 #include <unordered_map>
 
@@ -158,6 +159,36 @@ void Replay::Load(const h5::Reader& in, const std::string& group, const Ranks& r
           Renamed(held[k], slots == Slots::kObservations, slots == Slots::kMasks, observations, masks);
     }
   });
+  CheckHeld(Join(in.path(), ": ", group));
+}
+
+// Learners index by what is here: of a file that nobody's training wrote nothing may be out of range.
+void Replay::CheckHeld(const std::string& where) const {
+  const auto legal = [&](std::int32_t slot, std::int32_t action) {
+    const std::uint8_t* mask = masks_[slot];
+    return action >= 0 && action < static_cast<std::int32_t>(masks_.width()) && mask[action] != 0;
+  };
+  const auto some_legal = [&](std::int32_t slot) {
+    const std::uint8_t* mask = masks_[slot];
+    return std::any_of(mask, mask + masks_.width(), [](std::uint8_t bit) { return bit != 0; });
+  };
+  const std::vector<std::int64_t> held = Held();
+  if (static_cast<std::int64_t>(held.size()) != (stored_ + 1) * envs_)
+    throw Error(
+        Join(where, "/observation_row: expected rows of all ", (stored_ + 1) * envs_, " steps, found a gap"));
+  for (std::size_t k = 0; k < held.size(); ++k) {
+    const auto at = static_cast<std::size_t>(held[k]);
+    const bool now = k + static_cast<std::size_t>(envs_) >= held.size();
+    if (observation_[at] < 0 || mask_[at] < 0 || !some_legal(mask_[at]) ||
+        (final_observation_[at] < 0) != (final_mask_[at] < 0) ||
+        (final_mask_[at] >= 0 && !some_legal(final_mask_[at])))
+      throw Error(Join(where, ": expected rows with something legal to do for step ", k, ", found none"));
+    if (now) continue;
+    if (!legal(mask_[at], action_[at]))
+      throw Error(Join(where, "/action: expected one that was legal in step ", k, ", found ", action_[at]));
+    if (end_[at] > kTruncated)
+      throw Error(Join(where, "/end: expected 0 to 2 in step ", k, ", found ", static_cast<int>(end_[at])));
+  }
 }
 
 }  // namespace berth

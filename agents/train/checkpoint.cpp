@@ -1,10 +1,13 @@
 #include "agents/train/checkpoint.hpp"
 
+#include <filesystem>
+
 #include "agents/nn/tensor_io.hpp"
 #include "env/base/check.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/vec_env.hpp"
 #include "policies/attributes.hpp"
+#include "policies/bundle.hpp"
 #include "policies/mdp_io.hpp"
 
 namespace berth {
@@ -48,8 +51,9 @@ RunIdentity ReadIdentity(const h5::Reader& in) {
     const EncoderInfo encoder = EncoderOf(run.mdp.encoder);
     run.layout.edge = encoder.edge, run.layout.edges = encoder.edges;
   }
-  run.num_actions = static_cast<int>(in.Integer("num_actions"));
-  run.num_envs = static_cast<int>(in.Integer("num_envs"));
+  CheckObservationSize(in.path(), run.layout);
+  run.num_actions = static_cast<int>(BoundedAttribute(in, "num_actions", 1, 1 << 26));
+  run.num_envs = static_cast<int>(BoundedAttribute(in, "num_envs", 1, 1 << 24));
   if (in.HasAttribute("members"))
     run.members = static_cast<int>(BoundedAttribute(in, "members", 2, kMostMembers));
   if (in.Has("run/gpu_types")) run.gpu_types = in.Strings("run/gpu_types");
@@ -58,6 +62,15 @@ RunIdentity ReadIdentity(const h5::Reader& in) {
   run.workload = in.Text("run_workload");
   run.environment = in.Text("run_environment");
   run.commit = in.Text("run_commit");
+  // Its weights are in the file: one that is larger would take memory and time before that shows.
+  double weights = 0.0;
+  for (const LayerSpec& layer : LayersOf(run.network, run.layout, run.num_actions))
+    weights += (layer.inputs + 1.0) * layer.outputs;
+  if (const auto bytes = static_cast<double>(std::filesystem::file_size(in.path()));
+      weights * sizeof(float) > bytes)
+    throw Error(Join(in.path(), ": network ", run.network,
+                     ": expected weights that the file has room for, found ", weights, " in ", bytes,
+                     " bytes"));
   return run;
 }
 
@@ -203,6 +216,9 @@ TrainedNetwork ReadTrainedNetwork(const std::string& path) {
   }
   trained.mask = in.Array<std::uint8_t>("examples/mask");
   const auto rows = static_cast<std::int64_t>(trained.mask.size()) / trained.run.num_actions;
+  if (rows * trained.run.num_actions != static_cast<std::int64_t>(trained.mask.size()))
+    throw Error(Join(path, ": examples/mask: expected rows of ", trained.run.num_actions, ", found ",
+                     trained.mask.size(), " in all"));
   const std::int64_t size = trained.run.layout.size();
   const auto stored = in.Array<float>("examples/observation", rows * (size + memory));
   const std::int64_t times = memory > 0 ? trained.network->description().memory() / memory : 0;

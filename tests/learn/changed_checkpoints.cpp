@@ -13,8 +13,8 @@
 namespace berth {
 namespace {
 
-constexpr int kSteps = 128;
-constexpr const char* kAgents[] = {
+constexpr int kShortRun = 128;
+constexpr const char* kShortAgents[] = {
     "ppo(n_steps=8,minibatch=16,epochs=1)", "reinforce(n_steps=8)",
     "dqn(buffer=100,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,target_interval=40,n_step=3)",
     "dqn(buffer=100,learning_starts=16,batch=8,train_freq=8,gradient_steps=1,n_step=2,per_alpha=0.6)"};
@@ -31,7 +31,7 @@ TrainRequest RequestFor(const std::string& agent, int members, BatchEnv& env, co
   TrainRequest request;
   request.agent = agent, request.network = "mlp(hidden=4)", request.members = members;
   request.env = &env;
-  request.steps = kSteps * members, request.seconds = 5;
+  request.steps = kShortRun * members, request.seconds = 5;
   request.device = "cpu";
   request.out_dir = out;
   request.gpu_types = {"v100", "k80"};
@@ -51,7 +51,7 @@ struct ChangedCheckpoints::Runs {
 };
 
 ChangedCheckpoints::ChangedCheckpoints(const std::string& folder) : runs_(new Runs{folder, {}}) {
-  for (const char* agent : kAgents) {
+  for (const char* agent : kShortAgents) {
     for (const int members : {1, 2}) {
       const std::string out = folder + "/seed";
       std::filesystem::remove_all(out);

@@ -1,9 +1,11 @@
 /* Loaded before libc (LD_PRELOAD): makes the k-th call of a kind fail, so that a test need not wait for a full disk.
  *
- *   BERTH_FAULT=CALL:K:WHAT[:FOR]   CALL: write, fsync, rename, close, open; K from 1; WHAT: ENOSPC, EIO, EDQUOT,
- *                                   EROFS, EINTR, short (write: one byte of it), KILL (the process is killed before
- *                                   the call), none (only counted in the log); FOR: so many calls fail, 0 = all from then on; 1 where it is left out
- *   BERTH_FAULT_IN=TEXT             counts only calls for files whose path has this in it
+ *   BERTH_FAULT=CALL:K:WHAT[:FOR]   CALL: read, write, fsync, rename, close, open (to write), mkdir, unlink; change: each
+ *                                   that a read-only folder refuses (open, rename, mkdir, unlink); any: each; K from 1;
+ *                                   WHAT: ENOSPC, EIO, EDQUOT, EROFS, EINTR, short (read, write: one byte of it), KILL
+ *                                   (the process is killed before the call), none (only counted in the log); FOR: so many
+ *                                   calls fail, 0 = all from then on; 1 where it is left out
+ *   BERTH_FAULT_IN=TEXT             counts only calls for files whose whole path, from / on, has this in it
  *   BERTH_CLOCK=K:SECONDS           from the K-th reading on, the clock of the day is off by so much, and only it
  *
  * What happened stands in the file BERTH_FAULT_LOG, a line each. */
@@ -61,7 +63,7 @@ __attribute__((constructor)) static void Begin(void) {
 
 static void Say(const char* call, const char* path) {
   if (fault_log == NULL) return;
-  char line[600];
+  char line[5000];
   const int size = snprintf(line, sizeof line, "%s %s\n", call, path);
   const int file = (int)syscall(SYS_openat, AT_FDCWD, fault_log, O_WRONLY | O_CREAT | O_APPEND, 0666);
   if (file < 0) return;
@@ -69,9 +71,18 @@ static void Say(const char* call, const char* path) {
   syscall(SYS_close, file);
 }
 
+static int Meant(const char* call) {
+  if (fault_error < 0) return 0;
+  if (strcmp(fault_call, "change") == 0) return strstr("open rename mkdir unlink", call) != NULL;
+  return strcmp(call, fault_call) == 0 || strcmp(fault_call, "any") == 0;
+}
+
 /* Whether this call is one that fails. */
-static int Fails(const char* call, const char* path) {
-  if (fault_error < 0 || strcmp(call, fault_call) != 0) return 0;
+static int Fails(const char* call, const char* name) {
+  if (!Meant(call)) return 0;
+  char path[4500] = "";
+  if (*name != '/' && getcwd(path, 4000) != NULL) strcat(path, "/");
+  strncat(path, name, sizeof path - strlen(path) - 1);
   if (fault_in != NULL && strstr(path, fault_in) == NULL) return 0;
   const long now = atomic_fetch_add(&calls, 1) + 1;
   if (now < fault_at || (fault_for > 0 && now >= fault_at + fault_for)) return 0;
@@ -93,22 +104,31 @@ static const char* PathOf(int file, char* room, size_t size) {
 }
 
 static int FailsOpen(const char* call, int file) {
-  char room[512];
-  if (fault_error < 0 || strcmp(call, fault_call) != 0) return 0;
+  char room[4096];
+  if (!Meant(call)) return 0;
   const char* path = PathOf(file, room, sizeof room);
   return path != NULL && Fails(call, path);
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-ssize_t write(int file, const void* bytes, size_t count) {
-  if (count > 0 && FailsOpen("write", file)) {
-    if (fault_error == 0) return REAL(write)(file, bytes, 1);
-    errno = fault_error;
-    return -1;
+/* A short one moves one byte. */
+#define MOVES(name, call, bytes_type, offset_parameter, offset_argument)                      \
+  ssize_t name(int file, bytes_type bytes, size_t count offset_parameter) {                   \
+    if (count > 0 && FailsOpen(call, file)) {                                                 \
+      if (fault_error == 0) return REAL(name)(file, bytes, 1 offset_argument);                \
+      errno = fault_error;                                                                    \
+      return -1;                                                                              \
+    }                                                                                         \
+    return REAL(name)(file, bytes, count offset_argument);                                    \
   }
-  return REAL(write)(file, bytes, count);
-}
+#define NOTHING
+#define OFFSET_PARAMETER , off_t offset
+#define OFFSET_ARGUMENT , offset
+MOVES(write, "write", const void*, NOTHING, NOTHING)
+MOVES(read, "read", void*, NOTHING, NOTHING)
+MOVES(pwrite, "write", const void*, OFFSET_PARAMETER, OFFSET_ARGUMENT)
+MOVES(pread, "read", void*, OFFSET_PARAMETER, OFFSET_ARGUMENT)
 
 /* As std::ofstream writes. */
 ssize_t writev(int file, const struct iovec* parts, int count) {
@@ -142,45 +162,49 @@ int close(int file) {
   return REAL(close)(file);
 }
 
-int rename(const char* from, const char* to) {
-  if (Fails("rename", to)) {
-    errno = fault_error;
-    return -1;
+#define NAMED(name, call, parameters, path, arguments) \
+  int name parameters {                                \
+    if (Fails(call, path)) {                           \
+      errno = fault_error;                             \
+      return -1;                                       \
+    }                                                  \
+    return REAL(name) arguments;                       \
   }
-  return REAL(rename)(from, to);
-}
+NAMED(rename, "rename", (const char* from, const char* to), to, (from, to))
+NAMED(mkdir, "mkdir", (const char* path, mode_t mode), path, (path, mode))
+NAMED(unlink, "unlink", (const char* path), path, (path))
+NAMED(remove, "unlink", (const char* path), path, (path))
 
-static int FailsToOpen(const char* path, int flags) {
-  return (flags & (O_WRONLY | O_RDWR)) != 0 && Fails("open", path);
-}
-
-int open(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const unsigned mode = (flags & O_CREAT) != 0 ? va_arg(more, unsigned) : 0;
-  va_end(more);
-  if (FailsToOpen(path, flags)) {
-    errno = fault_error;
-    return -1;
+/* Only to write. */
+#define OPENS(name)                                                               \
+  int name(const char* path, int flags, ...) {                                    \
+    va_list more;                                                                 \
+    va_start(more, flags);                                                        \
+    const unsigned mode = (flags & O_CREAT) != 0 ? va_arg(more, unsigned) : 0;    \
+    va_end(more);                                                                 \
+    if ((flags & (O_WRONLY | O_RDWR)) != 0 && Fails("open", path)) {              \
+      errno = fault_error;                                                        \
+      return -1;                                                                  \
+    }                                                                             \
+    return REAL(name)(path, flags, mode);                                         \
   }
-  return REAL(open)(path, flags, mode);
-}
+OPENS(open)
+OPENS(open64)
 
-int open64(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const unsigned mode = (flags & O_CREAT) != 0 ? va_arg(more, unsigned) : 0;
-  va_end(more);
-  if (FailsToOpen(path, flags)) {
+/* As std::ofstream opens. */
+FILE* fopen64(const char* path, const char* mode) {
+  if (strpbrk(mode, "wa+") != NULL && Fails("open", path)) {
     errno = fault_error;
-    return -1;
+    return NULL;
   }
-  return REAL(open64)(path, flags, mode);
+  return REAL(fopen64)(path, mode);
 }
 
 static double Off(void) {
-  if (clock_at == 0 || atomic_fetch_add(&readings, 1) + 1 < clock_at) return 0.0;
-  return clock_off;
+  if (clock_at == 0) return 0.0;
+  const long now = atomic_fetch_add(&readings, 1) + 1;
+  if (now == clock_at) Say("clock", "jumps");
+  return now < clock_at ? 0.0 : clock_off;
 }
 
 int clock_gettime(clockid_t clock, struct timespec* out) {

@@ -5,17 +5,23 @@ usage: durability.py --berth build/release/berth --out DIR [--seconds S] [--exec
 
 One case is a run of one verb (verbs.py) in a folder of its own, which is cut off up to three times and then goes on to its end.
 HOW it is cut off:
-  kill   kill -9 after a random time, or before a random write, fsync, rename, close or open
-  fault  such a call fails (no space, no device, read-only) once or from then on, is interrupted, or writes one byte only
-  clock  the clock of the day jumps, back or forth, by a second to ten years
-  pair   two of the same command begin at once in one folder
-Then: what was finished is still there to the byte, every file is whole, nothing is left over, and the result is that of a run
-that nobody disturbed. What was not so is a finding: a folder DIR/finding_N with the files, the commands and what was said.
+  kill      kill -9 after a random time, or before a random call in the folder: read, write, fsync, rename, close, open to write,
+            or anything that changes names
+  fault     such a call fails (no space, no device, read-only) once or from then on, is interrupted, or moves one byte only
+  clock     the clock of the day jumps, back or forth, by a second to ten years
+  pair      two of the same command run at once in one folder
+  readonly  the folder is mounted read-only, new or after a kill; needs `unshare -rm`
+Then: it refuses in one line with exit code 2 or takes no notice; what was finished is still there to the byte, every file is
+whole, nothing is left over, and the result is that of a run that nobody disturbed, which is made twice first. What was not so, a
+hang included, is a finding: DIR/findings/finding_SEED_N.txt with the commands and what was said, and the case's folder as .tar.gz.
 
-The last line is JSON: {"executions", "findings": [folders], "by": {"VERB HOW": executions}}. Exit code 1 where there are findings.
+An execution is a disturbance that came: a process that a kill ended, a call that failed, a clock that jumped, a second process
+beside one at work. The last line is JSON: {"executions", "findings": [files], "by": {"VERB HOW": executions}}. Exit code 1
+where there are findings.
 """
 import argparse
 import collections
+import itertools
 import json
 import pathlib
 import random
@@ -23,12 +29,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
+import traceback
 
 import verbs
 
 CALLS = {"write": ["ENOSPC", "EIO", "EDQUOT", "EINTR", "short"], "fsync": ["EIO", "ENOSPC", "EINTR"],
-         "rename": ["EIO", "ENOSPC", "EROFS", "EINTR"], "close": ["EIO", "EINTR"], "open": ["ENOSPC", "EROFS", "EIO"]}
+         "rename": ["EIO", "ENOSPC", "EROFS", "EINTR"], "close": ["EIO", "EINTR"], "open": ["ENOSPC", "EROFS", "EIO"],
+         "change": ["EROFS"], "read": ["EIO", "EINTR", "short"]}  # faults.c says what each is
 HARMLESS = {"EINTR", "short"}  # of these a program takes no notice
 
 
@@ -41,98 +50,107 @@ class Campaign:
         self.library = self.out / "faults.so"
         here = pathlib.Path(__file__).resolve().parent
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", self.library, here / "faults.c", "-ldl"], check=True)
-        self.findings, self.by = [], collections.Counter()
-        self.made = {}
+        self.seed, self.findings, self.by = options.seed, [], collections.Counter()
+        self.verbs = {name: verbs.VERBS[name](self) for name in options.only.split(",")}
 
-    def verb(self, name):
-        """Its reference is made when it is first drawn."""
-        if name not in self.made:
-            home = self.out / f"reference_{name}"
-            shutil.rmtree(home, ignore_errors=True)
-            home.mkdir()
-            self.made[name] = verbs.VERBS[name](self, home)
-        return self.made[name]
-
-    def moment(self, verb):
-        """When to kill: by the clock, or at a call; as seconds, and the environment."""
-        if self.random.random() < 0.5:
-            return self.random.uniform(0.0, 1.05 * verb.seconds), {}
-        call = self.random.choice(sorted(CALLS))
-        return None, self.fault(f"{call}:{self.random.randint(1, verb.calls(call))}:KILL", verb)
-
-    def fault(self, text, verb):
-        return {"LD_PRELOAD": str(self.library), "BERTH_FAULT": text, "BERTH_FAULT_IN": str(verb.folder),
-                "BERTH_FAULT_LOG": str(verb.folder) + ".faults"}
-
-    def case(self, name, how, number):
-        verb = self.verb(name)
+    def case(self, verb, how, number):
         folder = self.out / f"case_{number}"
-        shutil.rmtree(folder, ignore_errors=True)
-        verb.begin(folder)
         try:
-            getattr(self, how)(verb)
-            self.end(verb)
-        except verbs.Finding as finding:
-            kept = self.out / f"finding_{len(self.findings) + 1}"
-            shutil.rmtree(kept, ignore_errors=True)
-            folder.rename(kept)
-            (kept / "FINDING.txt").write_text(f"{name} {how}: {finding}\n\nfrom the case's folder:\n" + "\n".join(verb.history) + "\n")
-            self.findings.append(str(kept))
-            print(f"finding: {name} {how}: {finding}: {kept}", flush=True)
+            if verb.reference is None:  # of a verb that is drawn for the first time
+                verb.refer(self.out / f"reference_{verb.name}")
+            verb.begin(folder)
+            if not getattr(self, how)(verb):
+                self.end(verb)
+        except Exception as error:  # whatever it is, nobody expected it
+            self.keep(verb, how, error)
+            if verb.reference is None:
+                del self.verbs[verb.name]
         finally:
             verb.close()
             shutil.rmtree(folder, ignore_errors=True)
-            pathlib.Path(str(folder) + ".faults").unlink(missing_ok=True)
+
+    def keep(self, verb, how, error):
+        """A finding: its text and the files of the case."""
+        what = str(error) if isinstance(error, verbs.Finding) else "".join(traceback.format_exception(error)[-3:])
+        what += "".join(str(said) for said in (getattr(error, "stderr", None),) if said)
+        folder = self.out / "findings"
+        folder.mkdir(exist_ok=True)
+        name = next(n for n in map(f"finding_{self.seed}_{{}}".format, itertools.count(1)) if not (folder / f"{n}.txt").exists())
+        text = folder / f"{name}.txt"
+        text.write_text(f"{verb.name} {how}: {what}\n\nfrom the case's folder, {verb.folder}:\n" + "\n".join(verb.history) + "\n")
+        verb.close()
+        with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as archive:
+            archive.add(verb.folder, name)
+        self.findings.append(str(text))
+        print(f"finding: {verb.name} {how}: {what}: {text}", flush=True)
 
     def count(self, verb, how):
         self.by[f"{verb.name} {how}"] += 1
 
+    def fault(self, verb, call, what, times=1):
+        return verb.faulty(f"{call}:{self.random.randint(1, verb.calls[call])}:{what}:{times}")
+
     def kill(self, verb):
         for _ in range(self.random.randint(1, 3)):
-            seconds, variables = self.moment(verb)
-            self.count(verb, "kill")
-            if verb.run(variables, kill_after=seconds).done:
-                return
-            verb.check_kept()
+            if self.random.random() < 0.5:
+                run = verb.run({}, kill_after=self.random.uniform(0.0, 1.05 * verb.seconds))
+            else:
+                run = verb.run(self.fault(verb, self.random.choice(sorted(verb.calls)), "KILL"))
+            if run.code == -signal.SIGKILL:
+                self.count(verb, "kill")
+            elif not run.done and run.code != verb.more:
+                raise verbs.Finding(f"expected that it is killed or ends, found exit code {run.code}: {run.error[-300:]}")
+            if verb.checked(run):
+                return True
+        return False
 
     def faults(self, verb):
         for _ in range(self.random.randint(1, 2)):
-            call = self.random.choice(sorted(CALLS))
+            call = self.random.choice(sorted(verb.calls))
             what = self.random.choice(CALLS[call])
-            text = f"{call}:{self.random.randint(1, verb.calls(call))}:{what}:{self.random.choice([1, 1, 3, 0 if what != 'EINTR' else 2])}"
-            self.count(verb, "fault")
-            run = verb.run(self.fault(text, verb))
-            verb.check_refusal(run, may_fail=what not in HARMLESS)
-            if run.done:
-                return
-            verb.check_kept()
+            run = verb.run(self.fault(verb, call, what, self.random.choice([1, 1, 3, 0 if what != "EINTR" else 2])))
+            fired = verb.log.exists()
+            if fired:
+                self.count(verb, "fault")
+            verb.check_refusal(run, may_fail=fired and what not in HARMLESS)
+            if verb.checked(run, left=call != "change"):  # who may not remove leaves what it wrote
+                return True
+        return False
 
     def clock(self, verb):
         seconds = self.random.choice([-1, 1]) * self.random.choice([1, 60, 3600, 86400, 10 * 365 * 86400])
-        self.count(verb, "clock")
-        run = verb.run({"LD_PRELOAD": str(self.library), "BERTH_CLOCK": f"{self.random.randint(1, 40)}:{seconds}"})
-        if not run.done and run.code != verb.more:
-            raise verbs.Finding(f"expected a run that takes no notice, found exit code {run.code}: {run.error[-300:]}")
+        run = verb.run(verb.preloaded({"BERTH_CLOCK": f"{self.random.randint(1, 40)}:{seconds}"}))
+        if verb.log.exists():
+            self.count(verb, "clock")
+        verb.check_refusal(run, may_fail=False)
+        return verb.checked(run)
 
     def pair(self, verb):
-        self.count(verb, "pair")
-        verb.pair(self.random.uniform(0.0, verb.seconds))
+        if verb.pair(self.random.uniform(0.0, verb.seconds)):
+            self.count(verb, "pair")
+
+    def readonly(self, verb):
+        if self.random.random() < 0.5:
+            verb.run({}, kill_after=self.random.uniform(0.0, verb.seconds))
+        run = verb.run({}, through=READONLY)
+        self.count(verb, "readonly")
+        if run.code != 2:
+            raise verbs.Finding(f"expected that a read-only folder is refused, found exit code {run.code}: {run.error[-300:]}")
+        verb.check_refusal(run, may_fail=True)
 
     def end(self, verb):
         """To the end without disturbance, and all as in the reference."""
         for _ in range(8):
             run = verb.run({})
-            if run.done:
-                break
-            if run.code != verb.more:
+            if not run.done and run.code != verb.more:
                 raise verbs.Finding(f"expected that it goes on, found exit code {run.code}: {run.error[-300:]}")
-        else:
-            raise verbs.Finding("expected that it comes to an end, found that it does not")
-        verb.check_kept()
-        verb.check_result()
+            if verb.checked(run):
+                return
+        raise verbs.Finding("expected that it comes to an end, found that it does not")
 
 
-HOWS = {"kill": "kill", "fault": "faults", "clock": "clock", "pair": "pair"}
+HOWS = {"kill": "kill", "fault": "faults", "clock": "clock", "pair": "pair", "readonly": "readonly"}
+READONLY = ["unshare", "-rm", "sh", "-c", 'mount --bind -o ro "$PWD" "$PWD" && cd "$PWD" && exec "$@"', "sh"]
 
 
 def main():
@@ -155,15 +173,19 @@ def main():
 
 
 def cases(campaign, options):
-    begin, number = time.monotonic(), 0
-    names, hows = options.only.split(","), options.how.split(",")
-    while time.monotonic() < begin + options.seconds and sum(campaign.by.values()) < options.executions:
-        name = campaign.random.choices(names, [verbs.VERBS[n].weight for n in names])[0]
-        able = [how for how in hows if how in verbs.VERBS[name].hows]
-        if able:
-            how = campaign.random.choices(able, [8 if how == "kill" else 4 if how == "fault" else 1 for how in able])[0]
-            campaign.case(name, HOWS[how], number)
-        number += 1
+    hows = options.how.split(",")
+    if "readonly" in hows and subprocess.run([*READONLY, "true"], cwd=campaign.out, capture_output=True).returncode != 0:
+        print("durability: no readonly: `unshare -rm` cannot mount here", file=sys.stderr)
+        hows.remove("readonly")
+    begin = time.monotonic()
+    for number in itertools.count():
+        able = {verb: [how for how in hows if how in verb.hows] for verb in campaign.verbs.values()}
+        able = {verb: hows for verb, hows in able.items() if hows}
+        if not able or time.monotonic() > begin + options.seconds or sum(campaign.by.values()) >= options.executions:
+            break
+        verb = campaign.random.choices(list(able), [verb.weight for verb in able])[0]
+        how = campaign.random.choices(able[verb], [{"kill": 8, "fault": 4}.get(how, 1) for how in able[verb]])[0]
+        campaign.case(verb, HOWS[how], number)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """What durability.py disturbs: for each verb its commands, what it finishes on the way, and what its result is."""
+import collections
 import hashlib
 import http.client
 import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -30,74 +32,93 @@ def digest(path):
 
 
 class Verb:
-    weight, hows, more = 1, ("kill", "fault", "clock", "pair"), -1  # more: an exit code after which there is more to do
+    weight, hows, more = 1, ("kill", "fault", "clock", "pair", "readonly"), -1  # more: an exit code after which there is more to do
+    within, never = ".", ()  # the folder in the case's one where calls fail; calls that it does not make there
 
-    def __init__(self, campaign, home):
+    def __init__(self, campaign):
         self.berth, self.library = campaign.berth, campaign.library
-        self.reference, self.ok, self.counted = None, 0, {}
-        self.begin(home)
-        begin = time.monotonic()
-        commands = 0
-        run = self.run({})
-        while not run.done:
-            commands += 1
-            if commands > 20 or run.code != self.more:
-                raise SystemExit(f"{self.name}: the reference failed: {run.code} {run.error}")
-            run = self.run({})
-        self.seconds = time.monotonic() - begin
-        self.reference = self.result()
-        self.close()
+        self.reference, self.ok, self.seconds, self.children = None, 0, 0.0, []
+        self.folder, self.history = campaign.out, []
 
-    def calls(self, call):
-        """How many calls of a sort a whole run makes for files in its folder: counted once."""
-        if call not in self.counted:
-            folder, home = self.folder, self.folder.with_name(f"count_{self.name}_{call}")
-            shutil.rmtree(home, ignore_errors=True)
-            history = self.history
+    def refer(self, home):
+        """The result of a run that nobody disturbs, made twice: the second one counts the calls of each sort of a process."""
+        results, self.calls = [], collections.Counter()
+        for counts in (False, True):
             self.begin(home)
-            log = str(home) + ".faults"
-            variables = {"LD_PRELOAD": str(self.library), "BERTH_FAULT": f"{call}:1:none:0", "BERTH_FAULT_IN": str(home), "BERTH_FAULT_LOG": log}
-            while not self.run(variables).done:
-                pass
+            begin = time.monotonic()
+            for _ in range(20):
+                run = self.run(self.faulty("any:1:none:0") if counts else {})
+                if counts and self.log.exists():
+                    words = collections.Counter(line.split()[0] for line in self.log.read_text().splitlines())
+                    words["change"] = words["open"] + words["rename"] + words.pop("mkdir", 0) + words.pop("unlink", 0)
+                    self.calls |= words
+                if run.done:
+                    break
+                if run.code != self.more:
+                    raise Finding(f"the reference failed: {run.code} {run.error}")
+            else:
+                raise Finding("the reference does not come to an end")
+            if not counts:
+                self.seconds = time.monotonic() - begin
+            results.append(self.result())
             self.close()
-            lines = pathlib.Path(log).read_text().count("\n") if os.path.exists(log) else 0
-            pathlib.Path(log).unlink(missing_ok=True)
-            shutil.rmtree(home)
-            self.counted[call] = max(1, lines)
-            self.folder, self.history, self.kept = folder, history, {}
-        return self.counted[call]
+        if results[0] != results[1]:
+            raise Finding(f"expected the same result of two undisturbed runs, found {results}")
+        without = {"change", "close", "fsync", "open", "read", "rename", "write"} - set(self.calls) - set(self.never)
+        if without:
+            raise Finding(f"expected calls of {', '.join(sorted(without))} in its folder, found none")
+        self.reference = results[0]
+
+    def preloaded(self, variables):
+        return {"LD_PRELOAD": str(self.library), "BERTH_FAULT_LOG": str(self.log), **variables}
+
+    def faulty(self, text):
+        return self.preloaded({"BERTH_FAULT": text, "BERTH_FAULT_IN": str((self.folder / self.within).resolve())})
 
     def begin(self, folder):
         self.folder, self.history, self.kept = folder, [], {}
-        folder.mkdir(exist_ok=True)
+        self.log = folder.with_name(folder.name + ".faults")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
 
     def close(self):
-        pass
+        for child in self.children:
+            if child.poll() is None:
+                child.kill()
+                child.communicate()
+        self.children = []
+        self.log.unlink(missing_ok=True)
 
-    def start(self, command, variables):
-        words = [str(self.berth), *command]
-        self.history.append(" ".join(f"{k}='{v}'" for k, v in variables.items()) + " " + " ".join(f"'{w}'" for w in words))
-        return subprocess.Popen(words, cwd=self.folder, env={**os.environ, **self.world(), **variables}, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def start(self, command, variables, through=()):
+        self.log.unlink(missing_ok=True)
+        words = [*through, str(self.berth), *command]
+        variables = {**self.world(), **variables}
+        self.history.append(" ".join([*(f"{k}={shlex.quote(v)}" for k, v in variables.items()), shlex.join(words)]))
+        self.children.append(subprocess.Popen(words, cwd=self.folder, env={**os.environ, **variables}, text=True,
+                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        return self.children[-1]
 
     def world(self):
         return {}
 
-    def run(self, variables, kill_after=None):
-        command = self.command()
-        child = self.start(command, variables)
+    def limit(self):
+        """Seconds after which it hangs, on a machine that is busy too."""
+        return 300 + 20 * self.seconds
+
+    def run(self, variables, kill_after=None, through=()):
+        child = self.start(self.command(), variables, through)
         if kill_after is not None:
             self.history[-1] += f"   # killed after {kill_after:.3f} s"
         return self.wait(child, kill_after)
 
     def wait(self, child, kill_after=None):
         try:
-            out, error = child.communicate(timeout=kill_after if kill_after is not None else 300)
+            out, error = child.communicate(timeout=kill_after if kill_after is not None else self.limit())
         except subprocess.TimeoutExpired:
-            child.send_signal(signal.SIGKILL)
+            child.kill()
             out, error = child.communicate()
             if kill_after is None:
-                raise Finding("expected an end within 300 s, found none") from None
+                raise Finding(f"expected an end within {self.limit():.0f} s, found none: {error[-300:]}") from None
         if child.returncode < 0 and child.returncode != -signal.SIGKILL:
             raise Finding(f"expected no crash, found signal {-child.returncode}: {error[-300:]}")
         return Ran(child.returncode, out, error, child.returncode == self.ok and self.complete())
@@ -107,7 +128,7 @@ class Verb:
 
     def check_refusal(self, run, may_fail):
         """What fails says so in one line, and ends with 2."""
-        if run.code in (self.ok, self.more):
+        if run.done or run.code == self.more:
             return
         if not may_fail:
             raise Finding(f"expected no notice, found exit code {run.code}: {run.error[-300:]}")
@@ -118,6 +139,15 @@ class Verb:
     def finished(self):
         """Files that never change again."""
         return []
+
+    def checked(self, run, left=True):
+        """Whether it is done; either way with what it left checked."""
+        self.check_kept()
+        if run.done:
+            self.check_result()
+            if left:
+                self.check_left()
+        return run.done
 
     def check_kept(self):
         for path, before in self.kept.items():
@@ -145,17 +175,20 @@ class Verb:
         for name, value in self.reference.items():
             if found.get(name) != value:
                 raise Finding(f"expected {name} as in an undisturbed run, found another")
+
+    def check_left(self):
         left = [str(p) for p in self.folder.rglob("*.tmp*")] + [str(p) for p in self.folder.rglob("*.part*")]
         if left:
             raise Finding(f"expected nothing left over, found {', '.join(left)}")
 
     def pair(self, later):
-        """Two at once: one works, the other is refused, or finds it done."""
+        """Two at once: one works, the other is refused, or finds it done. Whether they were at work at once."""
         command = self.command()
         first = self.start(command, {})
         time.sleep(later if later > 0.3 else 0)
+        at_once = first.poll() is None
         second = self.start(command, {})
-        self.history[-1] += "   # at the same time"
+        self.history[-1] += f"   # {later:.3f} s later"
         runs = [self.wait(second), self.wait(first)]
         for run in runs:
             if run.code == 2 and BUSY not in run.error and "already holds" not in run.error:
@@ -164,6 +197,7 @@ class Verb:
                 raise Finding(f"expected exit code 0 or 2, found {run.code}: {run.error[-300:]}")
         if all(run.code == 2 for run in runs):
             raise Finding(f"expected one that works, found both refused: {runs[0].error[-300:]}")
+        return at_once
 
 
 class Train(Verb):
@@ -199,14 +233,15 @@ class Train(Verb):
 
 class Evaluate(Verb):
     """Over an older evaluation, which stays until the new one is whole."""
-    name, weight, hows = "evaluate", 3, ("kill", "fault", "clock")
+    name, weight, hows = "evaluate", 3, ("kill", "fault", "clock", "readonly")
 
     def begin(self, folder):
         super().begin(folder)
         old = folder.parent / "old_evaluation"
         if not old.exists():
             making = folder.parent / "old_evaluation_making"
-            making.mkdir(exist_ok=True)
+            shutil.rmtree(making, ignore_errors=True)
+            making.mkdir()
             subprocess.run([str(self.berth), *self.command(seeds="0:2")], cwd=making, check=True, capture_output=True)
             making.rename(old)
         for path in old.iterdir():
@@ -233,7 +268,7 @@ class Evaluate(Verb):
 
 class Shards(Verb):
     """Two processes' parts, one after the other, and what joins them."""
-    name, weight, hows, more = "evaluate-shards", 2, ("kill", "fault", "clock"), 0
+    name, weight, hows, more = "evaluate-shards", 2, ("kill", "fault", "clock", "readonly"), 0
 
     def finished(self):
         return [self.folder / f"r.{rank}-of-2.h5" for rank in (0, 1)]
@@ -276,20 +311,17 @@ class Sweep(Verb):
 
 
 class Reproduce(Verb):
-    name, weight = "reproduce", 1
+    name, weight, never = "reproduce", 1, ("read",)
 
     def command(self):
         return ["reproduce", "gavel", "--only", "makespan", "--quick", "--no-pictures", "--seeds", "0:1", "--threads", "2", "--out", "g"]
 
     def wait(self, child, kill_after=None):
         run = super().wait(child, kill_after)
-        if run.code == 1 and (self.folder / "g/gavel.md").exists():  # something did not hold: as in the reference
-            run.done = True
+        if self.reference is None:
+            self.ok = run.code  # 1 where something did not hold
+        run.done = run.code == self.ok and (self.folder / "g/gavel.md").exists()
         return run
-
-    def check_refusal(self, run, may_fail):
-        if run.code != 1:
-            super().check_refusal(run, may_fail)
 
     def finished(self):
         return sorted((self.folder / "g/runs").glob("*.json"))
@@ -300,11 +332,10 @@ class Reproduce(Verb):
 
 class Serve(Verb):
     """The extender on a UNIX socket: a kill leaves the socket's file, which the next one takes over; answers are the same."""
-    name, weight, hows = "serve", 3, ("kill", "clock", "pair")
+    name, weight, refusal = "serve", 3, "another process listens there"
 
     def begin(self, folder):
         super().begin(folder)
-        self.child = None
         policy = folder.parent / "serve_policy.h5"
         if not policy.exists():
             shutil.copy(next(iter(sorted((ROOT / "data/policies/cluster").glob("hetero_blind_1.h5")))), policy)
@@ -334,69 +365,55 @@ class Serve(Verb):
         except (OSError, http.client.HTTPException):
             return None
 
-    def run(self, variables, kill_after=None):
-        self.child = child = self.start(self.command(), variables)
-        begin = time.monotonic()
-        answers = {}
-        while True:
-            past = time.monotonic() - begin
-            if child.poll() is not None:
-                out, error = child.communicate()
-                if child.returncode == -signal.SIGKILL:
-                    return Ran(child.returncode, out, error, False)
-                raise Finding(f"expected that it serves, found exit code {child.returncode}: {error[-300:]}")
-            if kill_after is not None and past > kill_after:
-                child.kill()
-                out, error = child.communicate()
-                return Ran(child.returncode, out, error, False)
-            if past > 60:
-                child.kill()
-                raise Finding("expected answers within 60 s, found none")
+    def wait(self, child, kill_after=None):
+        """It ends, or is asked until everything has an answer and then told to end."""
+        answers, begin = {}, time.monotonic()
+        until = begin + (self.limit() if kill_after is None else kill_after)
+        while child.poll() is None and time.monotonic() < until and (kill_after is not None or len(answers) < len(self.calls_)):
             for call in self.calls_:
                 answer = self.ask(*call)
-                if answer is None:
-                    continue
-                if self.reference is not None and answer != self.reference[call[1]]:
-                    raise Finding(f"expected the answer to {call[1]} as without a kill, found {answer}")
-                answers[call[1]] = answer
-            if len(answers) == len(self.calls_) and kill_after is None:
-                self.answers = answers
-                child.terminate()
-                out, error = child.communicate(timeout=60)
-                if child.returncode != 0:
-                    raise Finding(f"expected an end by SIGTERM with 0, found {child.returncode}: {error[-300:]}")
-                return Ran(0, out, error, True)
+                if answer is not None and self.reference is not None and answer != self.reference[call[1]]:
+                    raise Finding(f"expected the answer to {call[1]} as without a fault, found {answer}")
+                answers.update({call[1]: answer} if answer is not None else {})
             time.sleep(0.01)
+        self.answers = answers
+        if kill_after is None and self.complete():
+            child.terminate()
+        return super().wait(child, None if kill_after is None else max(0.0, until - time.monotonic()))
+
+    def complete(self):
+        return len(self.answers) == len(self.calls_)
 
     def pair(self, later):
-        self.child = first = self.start(self.command(), {})
-        begin = time.monotonic()
-        while self.ask("GET", "/healthz", None) is None and time.monotonic() < begin + 60:
+        first = self.start(self.command(), {})
+        until = time.monotonic() + self.limit()
+        while not self.heard() and first.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         second = self.start(self.command(), {})
-        _, error = second.communicate(timeout=60)
-        if second.returncode != 2 or "another process listens there" not in error:
-            raise Finding(f"expected that the second is refused, found {second.returncode}: {error[-300:]}")
-        if self.ask("GET", "/healthz", None) is None:
+        run = Verb.wait(self, second)
+        if run.code != 2 or self.refusal not in run.error:
+            raise Finding(f"expected that the second is refused with '{self.refusal}', found {run.code}: {run.error[-300:]}")
+        if not self.heard() or first.poll() is not None:
             raise Finding("expected that the first goes on, found that it does not")
         first.kill()
         first.communicate()
+        return True
 
-    def close(self):
-        if self.child is not None and self.child.poll() is None:
-            self.child.kill()
-            self.child.communicate()
+    def heard(self):
+        return self.ask("GET", "/healthz", None) is not None
 
     def result(self):
         return self.answers
 
 
-class ServeSlurm(Verb):
+class ServeSlurm(Serve):
     """The controller, in control of a Slurm of files: lines of its log stay, and the next one goes on with it."""
-    name, weight, hows = "serve-slurm", 1, ("kill", "pair")
+    name, weight, hows, refusal, within = "serve-slurm", 1, ("kill", "fault", "pair", "readonly"), BUSY, "out"
+    never = ("read",)
+    more = 0  # where its log or heartbeat cannot be written it says so and tries again, until it is told to end
 
     def begin(self, folder):
-        super().begin(folder)
+        Verb.begin(self, folder)
         (folder / "bin").mkdir(exist_ok=True)
         for command in ("squeue", "sinfo", "scontrol", "sacctmgr"):
             shutil.copy(ROOT / "tests/slurm/fake_slurm.py", folder / "bin" / command)
@@ -409,7 +426,6 @@ class ServeSlurm(Verb):
                  "required_nodes": "", "tres_per_job": "gres:gpu:1", "tres_per_node": "", "gres_detail": [], "held_gpus": []}
                 for i in range(1, 7)]
         (folder / "state.json").write_text(json.dumps({"now": None, "jobs": jobs, "nodes": [node]}))
-        self.child = None
 
     def world(self):
         return {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "FAKE_SLURM": str(self.folder / "state.json")}
@@ -420,26 +436,20 @@ class ServeSlurm(Verb):
     def started(self):
         return sum(job["job_state"] == "RUNNING" for job in json.loads((self.folder / "state.json").read_text())["jobs"])
 
-    def run(self, variables, kill_after=None):
-        beat = self.folder / "out/heartbeat"
-        beat.unlink(missing_ok=True)  # the next one is of this process
-        self.child = child = self.start(self.command(), variables)
-        begin = time.monotonic()
-        while child.poll() is None:
-            past = time.monotonic() - begin
-            if kill_after is not None and past > kill_after:
-                child.kill()
-            elif kill_after is None and self.heard() and self.started() == 6:
-                child.terminate()
-                out, error = child.communicate(timeout=60)
-                return Ran(child.returncode, out, error, child.returncode == 0)
-            elif past > 60:
-                raise Finding("expected all six jobs to start within 60 s, found fewer")
+    def run(self, variables, kill_after=None, through=()):
+        (self.folder / "out/heartbeat").unlink(missing_ok=True)  # the next one is of this process
+        return super().run(variables, kill_after, through)
+
+    def wait(self, child, kill_after=None):
+        until = time.monotonic() + 30 + 5 * self.seconds
+        while kill_after is None and child.poll() is None and time.monotonic() < until and not (self.heard() and self.complete()):
             time.sleep(0.02)
-        out, error = child.communicate()
-        if child.returncode != -signal.SIGKILL:
-            raise Finding(f"expected that it serves, found exit code {child.returncode}: {error[-300:]}")
-        return Ran(child.returncode, out, error, False)
+        if kill_after is None:
+            child.terminate()
+        return Verb.wait(self, child, kill_after)
+
+    def complete(self):
+        return self.started() == 6
 
     def heard(self):
         return (self.folder / "out/heartbeat").exists() and (self.folder / "out/decisions.jsonl").exists()
@@ -461,20 +471,6 @@ class ServeSlurm(Verb):
         beat = self.folder / "out/heartbeat"
         if beat.exists() and not re.fullmatch(r"\d+\n", beat.read_text()):
             raise Finding(f"expected a whole heartbeat, found {beat.read_text()!r}")
-
-    def pair(self, later):
-        self.child = first = self.start(self.command(), {})
-        begin = time.monotonic()
-        while not self.heard() and time.monotonic() < begin + 60:
-            time.sleep(0.02)
-        second = self.start(self.command(), {})
-        _, error = second.communicate(timeout=60)
-        if second.returncode != 2 or BUSY not in error:
-            raise Finding(f"expected '{BUSY}', found {second.returncode}: {error[-300:]}")
-        first.kill()
-        first.communicate()
-
-    close = Serve.close
 
     def result(self):
         return {"started": self.started()}

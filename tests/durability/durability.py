@@ -71,13 +71,14 @@ class Campaign:
 
     def keep(self, verb, how, error):
         """A finding: its text and the files of the case."""
-        what = str(error) if isinstance(error, verbs.Finding) else "".join(traceback.format_exception(error)[-3:])
-        what += "".join(str(said) for said in (getattr(error, "stderr", None),) if said)
+        known = isinstance(error, verbs.Finding)
+        what = " ".join(f"{'' if known else type(error).__name__ + ': '}{error} {getattr(error, 'stderr', None) or ''}".split())
         folder = self.out / "findings"
         folder.mkdir(exist_ok=True)
         name = next(n for n in map(f"finding_{self.seed}_{{}}".format, itertools.count(1)) if not (folder / f"{n}.txt").exists())
         text = folder / f"{name}.txt"
-        text.write_text(f"{verb.name} {how}: {what}\n\nfrom the case's folder, {verb.folder}:\n" + "\n".join(verb.history) + "\n")
+        text.write_text(f"{verb.name} {how}: {what}\n\nfrom the case's folder, {verb.folder}:\n" + "\n".join(verb.history) + "\n" +
+                        ("" if known else "\n" + "".join(traceback.format_exception(error))))
         verb.close()
         with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as archive:
             archive.add(verb.folder, name)

@@ -59,6 +59,8 @@ class Campaign:
             if verb.reference is None:  # of a verb that is drawn for the first time
                 verb.refer(self.out / f"reference_{verb.name}")
             verb.begin(folder)
+            for _ in range(self.random.randrange(verb.processes)):
+                verb.run({})
             if not getattr(self, how)(verb):
                 self.end(verb)
         except Exception as error:  # whatever it is, nobody expected it
@@ -89,7 +91,14 @@ class Campaign:
         self.by[f"{verb.name} {how}"] += 1
 
     def fault(self, verb, call, what, times=1):
-        return verb.faulty(f"{call}:{self.random.randint(1, verb.calls[call])}:{what}:{times}")
+        most = self.random.choice([min(verb.calls[call], 20), verb.calls[call]])  # who goes on may make few of them
+        return verb.faulty(f"{call}:{self.random.randint(1, most)}:{what}:{times}")
+
+    def begun(self, verb):
+        """Half of the time the folder is one of a run that was killed."""
+        if self.random.random() < 0.5:
+            verb.run({}, kill_after=self.random.uniform(0.0, verb.seconds))
+            verb.check_kept()
 
     def kill(self, verb):
         for _ in range(self.random.randint(1, 3)):
@@ -106,6 +115,7 @@ class Campaign:
         return False
 
     def faults(self, verb):
+        self.begun(verb)
         for _ in range(self.random.randint(1, 2)):
             call = self.random.choice(sorted(verb.calls))
             what = self.random.choice(CALLS[call])
@@ -120,7 +130,7 @@ class Campaign:
 
     def clock(self, verb):
         seconds = self.random.choice([-1, 1]) * self.random.choice([1, 60, 3600, 86400, 10 * 365 * 86400])
-        run = verb.run(verb.preloaded({"BERTH_CLOCK": f"{self.random.randint(1, 40)}:{seconds}"}))
+        run = verb.run(verb.preloaded({"BERTH_CLOCK": f"{self.random.choice([1, 2, 5, self.random.randint(1, 40)])}:{seconds}"}))
         if verb.log.exists():
             self.count(verb, "clock")
         verb.check_refusal(run, may_fail=False)
@@ -131,8 +141,7 @@ class Campaign:
             self.count(verb, "pair")
 
     def readonly(self, verb):
-        if self.random.random() < 0.5:
-            verb.run({}, kill_after=self.random.uniform(0.0, verb.seconds))
+        self.begun(verb)
         run = verb.run({}, through=READONLY)
         self.count(verb, "readonly")
         if run.code != 2:

@@ -33,7 +33,8 @@ def digest(path):
 
 class Verb:
     weight, hows, more = 1, ("kill", "fault", "clock", "pair", "readonly"), -1  # more: an exit code after which there is more to do
-    within, never = ".", ()  # the folder in the case's one where calls fail; calls that it does not make there
+    processes = 1  # so many come to an end one after the other before it is done
+    within, resumed = ".", ()  # the folder in the case's one where calls fail; calls that only who goes on makes there
 
     def __init__(self, campaign):
         self.berth, self.library = campaign.berth, campaign.library
@@ -64,9 +65,10 @@ class Verb:
             self.close()
         if results[0] != results[1]:
             raise Finding(f"expected the same result of two undisturbed runs, found {results}")
-        without = {"change", "close", "fsync", "open", "read", "rename", "write"} - set(self.calls) - set(self.never)
+        without = {"change", "close", "fsync", "open", "read", "rename", "write"} - set(self.calls) - set(self.resumed)
         if without:
             raise Finding(f"expected calls of {', '.join(sorted(without))} in its folder, found none")
+        self.calls.update({call: 20 for call in self.resumed})
         self.reference = results[0]
 
     def preloaded(self, variables):
@@ -269,6 +271,7 @@ class Evaluate(Verb):
 class Shards(Verb):
     """Two processes' parts, one after the other, and what joins them."""
     name, weight, hows, more = "evaluate-shards", 2, ("kill", "fault", "clock", "readonly"), 0
+    processes = 3
 
     def finished(self):
         return [self.folder / f"r.{rank}-of-2.h5" for rank in (0, 1)]
@@ -311,7 +314,7 @@ class Sweep(Verb):
 
 
 class Reproduce(Verb):
-    name, weight, never = "reproduce", 1, ("read",)
+    name, weight, resumed = "reproduce", 1, ("read",)
 
     def command(self):
         return ["reproduce", "gavel", "--only", "makespan", "--quick", "--no-pictures", "--seeds", "0:1", "--threads", "2", "--out", "g"]
@@ -409,7 +412,7 @@ class Serve(Verb):
 class ServeSlurm(Serve):
     """The controller, in control of a Slurm of files: lines of its log stay, and the next one goes on with it."""
     name, weight, hows, refusal, within = "serve-slurm", 1, ("kill", "fault", "pair", "readonly"), BUSY, "out"
-    never = ("read",)
+    resumed = ("read",)
     more = 0  # where its log or heartbeat cannot be written it says so and tries again, until it is told to end
 
     def begin(self, folder):

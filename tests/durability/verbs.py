@@ -330,7 +330,7 @@ class Reproduce(Verb):
         return sorted((self.folder / "g/runs").glob("*.json"))
 
     def result(self):
-        return {p.name: digest(p) for p in sorted((self.folder / "g").glob("*.csv"))}
+        return {p.name: digest(p) for p in sorted((self.folder / "g").glob("*.*"))}
 
 
 class Serve(Verb):

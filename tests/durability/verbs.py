@@ -279,6 +279,13 @@ class Shards(Verb):
     def next(self):
         return next((rank for rank, path in enumerate(self.finished()) if not path.exists()), None)
 
+    def run(self, variables, kill_after=None, through=()):
+        rank = self.next()
+        run = super().run(variables, kill_after, through)
+        if run.code == 0 and rank is not None and self.next() == rank:
+            raise Finding(f"expected part {rank} of who ended with 0, found none")
+        return run
+
     def world(self):
         rank = self.next()
         return {} if rank is None else {"RANK": str(rank), "WORLD_SIZE": "2"}

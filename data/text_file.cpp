@@ -1,9 +1,12 @@
 #include "data/text_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -42,28 +45,57 @@ std::string Member(const std::string& archive, const std::string& wanted) {
   throw Error(Join(archive, ": holds no '", wanted, "'", DidYouMean(wanted, names)));
 }
 
-}  // namespace
+[[noreturn]] void TooLarge(const std::string& path) {
+  throw Error(Join(path, ": expected at most ", kMost, " bytes of text, found more"));
+}
 
-// zlib passes on as it is what does not begin with gzip's magic number.
-std::string ReadText(const std::string& path) {
-  CheckReadable(path);
-  const gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) throw Error(Join(path, ": cannot be opened for reading"));
+std::string Bytes(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw Error(Join(path, ": cannot be opened for reading: ", std::strerror(errno)));
+  std::string bytes;
+  std::vector<char> buffer(std::size_t{1} << 18);
+  ssize_t got = 0;
+  do {
+    got = read(file, buffer.data(), buffer.size());
+    if (got > 0) bytes.append(buffer.data(), static_cast<std::size_t>(got));
+  } while ((got > 0 || (got < 0 && errno == EINTR)) && bytes.size() <= kMost);
+  const int error = errno;
+  close(file);
+  if (bytes.size() > kMost) TooLarge(path);
+  if (got < 0) throw Error(Join(path, ": cannot be read: ", std::strerror(error)));
+  return bytes;
+}
+
+// Of gzip's members one after the other (RFC 1952).
+std::string Unpacked(std::string& bytes, const std::string& path) {
+  constexpr int kOfGzip = 16;
+  z_stream stream = {};
+  if (inflateInit2(&stream, MAX_WBITS + kOfGzip) != Z_OK) throw Error(Join(path, ": no memory to unpack it"));
+  stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
   std::string text;
   std::vector<char> buffer(std::size_t{1} << 18);
-  int got = 0;
-  while ((got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()))) > 0 &&
-         text.size() <= kMost) {
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
   int code = Z_OK;
-  gzerror(file, &code);  // Z_BUF_ERROR: the compressed stream ends too early
-  gzclose(file);
-  if (text.size() > kMost)
-    throw Error(Join(path, ": expected at most ", kMost, " bytes of text, found more"));
-  if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
-    throw Error(Join(path, ": damaged or cut: it cannot be unpacked to its end"));
+  while ((code == Z_OK || code == Z_STREAM_END) && text.size() <= kMost) {
+    if (code == Z_STREAM_END && (stream.avail_in == 0 || inflateReset(&stream) != Z_OK)) break;
+    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream.avail_out = static_cast<uInt>(buffer.size());
+    code = inflate(&stream, Z_NO_FLUSH);
+    text.append(buffer.data(), buffer.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (text.size() > kMost) TooLarge(path);
+  if (code != Z_STREAM_END) throw Error(Join(path, ": damaged or cut: it cannot be unpacked to its end"));
   return text;
+}
+
+}  // namespace
+
+std::string ReadText(const std::string& path) {
+  CheckReadable(path);
+  std::string bytes = Bytes(path);
+  constexpr std::string_view kGzip = "\x1f\x8b";
+  return bytes.starts_with(kGzip) ? Unpacked(bytes, path) : bytes;
 }
 
 TextFile::TextFile(const std::string& path) : path_(path) {

@@ -73,9 +73,14 @@ FileLock::FileLock(const std::string& path, const std::string& what, const std::
   // Who is refused says who has it; what stands there when nobody does means nothing. Of several nothing.
   const std::string holder =
       shared ? "" : Join("process ", getpid(), " (", who, ") on ", HostName(), " since ", Now());
-  if (ftruncate(file_, 0) != 0 ||
-      pwrite(file_, holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size())) {
-    const int error = errno;
+  int error = 0;
+  while (ftruncate(file_, 0) != 0 && (error = errno) == EINTR) error = 0;
+  for (std::size_t at = 0; error == 0 && at < holder.size();) {
+    const ssize_t count = pwrite(file_, holder.data() + at, holder.size() - at, static_cast<off_t>(at));
+    if (count > 0) at += static_cast<std::size_t>(count);
+    if (count == 0 || (count < 0 && errno != EINTR)) error = count == 0 ? ENOSPC : errno;
+  }
+  if (error != 0) {
     close(file_);
     throw Error(Join(path, ": cannot be written: ", std::strerror(error)));
   }

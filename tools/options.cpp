@@ -4,13 +4,11 @@
 #include <boost/program_options.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <sstream>
 
+#include "data/text_file.hpp"
 #include "env/base/check.hpp"
-#include "env/base/readable.hpp"
 #include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 #include "env/sim/auditor.hpp"
@@ -314,9 +312,7 @@ void Options::Give(const std::string& keyword, const std::string& value) {
 }
 
 void Options::ReadConfig(const std::string& path) {
-  CheckReadable(path);
-  std::ifstream in(path);
-  ReadConfigText(std::string(std::istreambuf_iterator<char>(in), {}), path);
+  ReadConfigText(ReadText(path), path);
 }
 
 void Options::ReadConfigText(const std::string& text, const std::string& path) {

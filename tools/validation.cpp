@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <numeric>
 #include <sstream>
 
+#include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/whole_file.hpp"
 #include "tools/learn_library.hpp"
@@ -72,7 +72,9 @@ Validation::Validation(RewardTrials on, ValidationSettings settings)
 
 // Rows of before there was more than the greedy value have no others.
 void Validation::ReadRows() {
-  std::ifstream file(settings_.run + "/validation.csv");
+  const std::string path = settings_.run + "/validation.csv";
+  if (!std::filesystem::exists(path)) return;
+  std::istringstream file(ReadText(path));
   std::string line;
   std::getline(file, line);
   while (std::getline(file, line)) {

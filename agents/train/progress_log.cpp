@@ -9,9 +9,11 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <sstream>
 #include <utility>
 #include <vector>
 
+#include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/whole_file.hpp"
 
@@ -134,7 +136,8 @@ std::string EventPath(const std::string& out_dir) {
 std::vector<std::string> OldRows(const std::string& path, std::int64_t last) {
   std::vector<std::string> rows;
   const auto fields = [](const std::string& row) { return std::count(row.begin(), row.end(), ','); };
-  std::ifstream in(path);
+  if (!std::filesystem::exists(path)) return rows;
+  std::istringstream in(ReadText(path));
   for (std::string line; std::getline(in, line);) {
     const bool whole = rows.empty() || fields(line) == fields(rows[0]);
     if (whole && (rows.empty() || std::strtoll(line.c_str(), nullptr, 10) <= last)) rows.push_back(line);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "data/sacct/node_outages.hpp"
+#include "data/text_file.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -70,14 +72,14 @@ int Whole(const Json& json, const char* what, double low, double high) {
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path) {
-    std::ifstream file(path);
-    if (!file)
+    if (!std::filesystem::exists(path))
       throw Error(
           Join(path, ": expected a log of berth serve --slurm (decisions.jsonl), found no file to read"));
+    std::istringstream file(ReadText(path));
     for (std::string text; std::getline(file, text);) {
       ++number_;
       const Json line = Json::parse(text, nullptr, false);
-      if (line.is_discarded() && file.peek() == std::ifstream::traits_type::eof())
+      if (line.is_discarded() && file.peek() == std::istringstream::traits_type::eof())
         break;  // cut short: the machine went down
       try {
         if (!line.is_object()) throw Error("expected a JSON object, found none");

@@ -27,6 +27,8 @@ Trials::Plays Trials::Play(const std::vector<MakeCandidate>& schedulers, int gen
     try {
       scheduler = schedulers[k]();
     } catch (const Error&) {
+      if (generation == kValidation)
+        throw;  // a search's candidate may be none, what was chosen or trained may not
       plays.runs[k][i].unfinished = 1;
       plays.runs[k][i].hpc_bounded_slowdown = std::nan("");
       return;

@@ -3,12 +3,12 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <mutex>
 #include <type_traits>
 
+#include "data/hdf5_checked.hpp"
 #include "env/base/check.hpp"
 #include "env/base/readable.hpp"
 
@@ -25,57 +25,22 @@ constexpr const char* kVersion = "berth_version";
 constexpr const char* kHash = "content_hash";
 constexpr const char* kCommit = "source_commit";
 constexpr const char* kRelease = "source_version";
-// Of Compress(): arrays from here on, libhdf5's limit of a chunk, zlib's level; what zlib gains at the very
-// most.
+// Of Compress(): arrays from here on, libhdf5's limit of a chunk, zlib's level.
 constexpr std::size_t kCompressed = 4096, kLargestChunk = std::size_t{1} << 32;
 constexpr unsigned kDeflate = 6;
-constexpr std::size_t kMostDeflated = 1032;
 
 std::string& Commit() {
   static std::string commit = "unknown";
   return commit;
 }
 
-// Its own error printing is off.
+// Its own error printing is off, and it loads no plug-ins, which a file could name.
 std::recursive_mutex& Lock() {
-  static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+  static const bool quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0 && H5PLset_loading_state(0) >= 0;
   (void)quiet;
   return process_lock;
 }
 using Guard = std::lock_guard<std::recursive_mutex>;
-
-// "float64", "uint8", as NumPy says it.
-std::string TypeName(hid_t type) {
-  const std::string bits =
-      Join(8 * H5Tget_size(type), H5Tget_order(type) == H5T_ORDER_BE ? ", big-endian" : "");
-  switch (H5Tget_class(type)) {
-    case H5T_FLOAT:
-      return Join("float", bits);
-    case H5T_INTEGER:
-      return Join(H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int", bits);
-    case H5T_STRING:
-      return "text";
-    default:
-      return "another kind";
-  }
-}
-
-// Closes an HDF5 identifier with the function of its sort.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  hid_t get() const { return id_; }
-  bool ok() const { return id_ >= 0; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
 
 template <class T>
 hid_t TypeOf() {
@@ -123,35 +88,25 @@ void WriteText(hid_t file, const std::string& path, const std::string& name, con
   WriteAttribute(file, path, name, type.get(), value.c_str());
 }
 
-void ReadAttribute(hid_t file, const std::string& path, const std::string& name, hid_t type, void* value) {
-  const Handle attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), H5Aclose);
+Handle OpenAttribute(hid_t file, const std::string& path, const std::string& name) {
+  Handle attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), H5Aclose);
   if (!attribute.ok()) throw Error(Join(path, ": expected attribute '", name, "', found none"));
-  const Handle space(H5Aget_space(attribute.get()), H5Sclose);
-  if (H5Sget_simple_extent_npoints(space.get()) != 1 || H5Aread(attribute.get(), type, value) < 0) {
-    throw Error(Join(path, ": attribute '", name, "': expected one value of another type"));
-  }
+  return attribute;
 }
 
-std::string ReadText(hid_t file, const std::string& path, const std::string& name) {
-  const Handle attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), H5Aclose);
-  if (!attribute.ok()) throw Error(Join(path, ": expected attribute '", name, "', found none"));
-  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  if (H5Tget_class(type.get()) != H5T_STRING)
-    throw Error(Join(path, ": attribute '", name, "': expected a text"));
-  if (H5Tis_variable_str(type.get()) > 0) {  // as h5py writes them
-    char* text = nullptr;
-    if (H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr)
-      throw Error(Join(path, ": attribute '", name, "' cannot be read"));
-    const std::string value(text);
-    H5free_memory(text);
-    return value;
-  }
-  std::string value(H5Tget_size(type.get()), '\0');
-  if (H5Aread(attribute.get(), type.get(), value.data()) < 0) {
-    throw Error(Join(path, ": attribute '", name, "' cannot be read"));
-  }
-  value.resize(std::strlen(value.c_str()));
+std::string Where(const std::string& path, const std::string& name) {
+  return Join(path, ": attribute '", name, "'");
+}
+
+template <class T>
+T NumberIn(hid_t file, const std::string& path, const std::string& name) {
+  T value{};
+  ReadNumber(OpenAttribute(file, path, name).get(), Where(path, name), TypeOf<T>(), &value);
   return value;
+}
+
+std::string TextIn(hid_t file, const std::string& path, const std::string& name) {
+  return ReadText(OpenAttribute(file, path, name).get(), Where(path, name));
 }
 
 // Opens the folder's file for reading, or says why not.
@@ -167,12 +122,7 @@ hid_t Open(const std::string& path) {
 std::string KindOfOpen(hid_t file, const std::string& path) {
   if (H5Aexists(file, kKind) <= 0)
     throw Error(Join(path, ": an HDF5 file, but not one of Berth's (no '", kKind, "')"));
-  return ReadText(file, path, kKind);
-}
-
-herr_t Collect(hid_t, const char* name, const H5O_info_t* info, void* out) {
-  if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-  return 0;
+  return TextIn(file, path, kKind);
 }
 
 }  // namespace
@@ -184,8 +134,7 @@ void SetSourceCommit(const std::string& commit) {
 
 // libhdf5 builds the file in memory and Commit writes it: libhdf5 1.10 crashes at exit when a write of its
 // own fails.
-Writer::Writer(const std::string& path, const std::string& kind, int version)
-    : path_(path), out_(path) {
+Writer::Writer(const std::string& path, const std::string& kind, int version) : path_(path), out_(path) {
   const Guard guard(Lock());
   const Handle in_memory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(in_memory.get(), std::size_t{1} << 20, /*backing_store=*/0);
@@ -281,7 +230,7 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
   version_ = static_cast<int>(Integer(kVersion));
   const auto versions = [&] {
     const std::string wrote =
-        H5Aexists(file_, kCommit) > 0 ? ReadText(file_, path_, kCommit) : std::string("unknown");
+        H5Aexists(file_, kCommit) > 0 ? TextIn(file_, path_, kCommit) : std::string("unknown");
     const std::string known = newest_version == std::numeric_limits<int>::max()
                                   ? "shows any version"
                                   : Join("reads versions 1 to ", newest_version);
@@ -293,37 +242,28 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
   }
   std::uint64_t stored = 0, hash = 0;
   if (!edited || H5Aexists(file_, kHash) > 0)  // whoever wrote it anew may have left it out
-    ReadAttribute(file_, path_, kHash, H5T_NATIVE_UINT64, &stored);
+    stored = NumberIn<std::uint64_t>(file_, path_, kHash);
   for (const std::string& name : Attributes()) {
     if (name == kKind || name == kHash) continue;
-    const Handle attribute(H5Aopen(file_, name.c_str(), H5P_DEFAULT), H5Aclose);
+    const Handle attribute = OpenAttribute(file_, path_, name);
     const Handle type(H5Aget_type(attribute.get()), H5Tclose);
     if (H5Tget_class(type.get()) == H5T_STRING) {
-      const std::string value = ReadText(file_, path_, name);
+      const std::string value = ReadText(attribute.get(), Where(path_, name));
       hash += HashItem(name, value.data(), value.size());
     } else {
       std::uint64_t value = 0;  // eight bytes, whole number or not
-      if (H5Tget_size(type.get()) != sizeof(value) || H5Aread(attribute.get(), type.get(), &value) < 0) {
-        throw Error(Join(path_, ": attribute '", name, "' cannot be read"));
-      }
+      ReadNumber(attribute.get(), Where(path_, name), type.get(), &value);
       hash += HashItem(name, &value, sizeof(value));
     }
   }
   for (const std::string& name : Datasets()) {
-    const Handle set(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle set = OpenDataset(file_, path_, name);
     const Handle type(H5Dget_type(set.get()), H5Tclose);
-    const Handle space(H5Dget_space(set.get()), H5Sclose);
-    const auto points = H5Sget_simple_extent_npoints(space.get());
-    const std::size_t bytes = points < 0 ? 0 : static_cast<std::size_t>(points) * H5Tget_size(type.get());
-    const Handle layout(H5Dget_create_plist(set.get()), H5Pclose);
-    const bool compressed = H5Pget_nfilters(layout.get()) > 0;
-    if (bytes / (compressed ? kMostDeflated : 1) > H5Dget_storage_size(set.get()))
-      throw Error(Join(path_, ": dataset '", name, "' is truncated or damaged"));
-    std::vector<char> raw(bytes);
-    if (bytes > 0 && H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0) {
+    std::vector<char> raw(BytesOf(set.get()));
+    if (!raw.empty() && H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0) {
       throw Error(Join(path_, ": dataset '", name, "' is truncated or damaged"));
     }
-    hash += HashItem(name, raw.data(), bytes);
+    hash += HashItem(name, raw.data(), raw.size());
   }
   if (hash != stored && !edited) {
     throw Error(
@@ -350,29 +290,24 @@ bool Reader::HasAttribute(const std::string& name) const {
 
 std::string Reader::Text(const std::string& name) const {
   const Guard guard(Lock());
-  return ReadText(file_, path_, name);
+  return TextIn(file_, path_, name);
 }
 
 double Reader::Number(const std::string& name) const {
   const Guard guard(Lock());
-  double value = 0.0;
-  ReadAttribute(file_, path_, name, H5T_NATIVE_DOUBLE, &value);
-  return value;
+  return NumberIn<double>(file_, path_, name);
 }
 
 std::int64_t Reader::Integer(const std::string& name) const {
   const Guard guard(Lock());
-  std::int64_t value = 0;
-  ReadAttribute(file_, path_, name, H5T_NATIVE_INT64, &value);
-  return value;
+  return NumberIn<std::int64_t>(file_, path_, name);
 }
 
 template <class T>
 std::vector<T> Reader::Array(const std::string& dataset, std::int64_t expected_size,
                              std::vector<std::int64_t>* shape) const {
   const Guard guard(Lock());
-  const Handle set(H5Dopen2(file_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!set.ok()) throw Error(Join(path_, ": expected dataset '", dataset, "', found none"));
+  const Handle set = OpenDataset(file_, path_, dataset);
   const Handle type(H5Dget_type(set.get()), H5Tclose);
   if (H5Tequal(type.get(), TypeOf<T>()) <= 0)
     throw Error(Join(path_, ": dataset '", dataset, "': expected values of type ", TypeName(TypeOf<T>()),
@@ -409,10 +344,7 @@ std::vector<std::string> Reader::Strings(const std::string& dataset) const {
 
 std::vector<std::string> Reader::Datasets() const {
   const Guard guard(Lock());
-  std::vector<std::string> names;
-  H5Ovisit(file_, H5_INDEX_NAME, H5_ITER_INC, Collect, &names);
-  std::sort(names.begin(), names.end());
-  return names;
+  return DatasetsOf(file_, path_);
 }
 
 std::vector<std::string> Reader::Attributes() const {
@@ -440,8 +372,11 @@ std::optional<std::string> IfKindOf(const std::string& path) {
   const hid_t id = H5Fis_hdf5(path.c_str()) > 0 ? H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT) : -1;
   if (id < 0) return std::nullopt;
   const Handle file(id, H5Fclose);
-  if (H5Aexists(file.get(), kKind) <= 0) return std::nullopt;
-  return ReadText(file.get(), path, kKind);
+  try {
+    return KindOfOpen(file.get(), path);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 #define BERTH_INSTANTIATE(T)                                                                             \

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agents/search/search.hpp"
+#include "data/hdf5_checked.hpp"
 #include "data/hdf5_file.hpp"
 #include "data/tables/write_tables.hpp"
 #include "data/workloads.hpp"
@@ -23,69 +24,21 @@
 namespace berth {
 namespace {
 
-// Closes an HDF5 handle of any sort at the end of its scope.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(id), close_(close) {
-    if (id_ < 0) throw Error(Join(what, ": cannot read"));
+Json AttributeValue(hid_t attribute, const std::string& where) {
+  const h5::Handle type(H5Aget_type(attribute), H5Tclose);
+  if (H5Tget_class(type.get()) == H5T_STRING) return h5::ReadText(attribute, where);
+  if (H5Tget_class(type.get()) == H5T_FLOAT) {
+    double value = 0.0;
+    h5::ReadNumber(attribute, where, H5T_NATIVE_DOUBLE, &value);
+    return value;
   }
-  ~Handle() { close_(id_); }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-std::string TypeName(hid_t type) {
-  const auto bits = std::to_string(8 * H5Tget_size(type));
-  switch (H5Tget_class(type)) {
-    case H5T_INTEGER:
-      return (H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int") + bits;
-    case H5T_FLOAT:
-      return "float" + bits;
-    case H5T_STRING:
-      return "string";
-    default:
-      return "other";
-  }
-}
-
-std::string ReadString(hid_t attribute, hid_t type) {
-  if (H5Tis_variable_str(type) > 0) {
-    const Handle memory(H5Tcopy(H5T_C_S1), H5Tclose, "string type");
-    H5Tset_size(memory, H5T_VARIABLE);
-    H5Tset_cset(memory, H5Tget_cset(type));
-    char* text = nullptr;
-    if (H5Aread(attribute, memory, &text) < 0 || text == nullptr) return "";
-    std::string copy(text);
-    H5free_memory(text);
-    return copy;
-  }
-  std::string text(H5Tget_size(type), '\0');
-  if (H5Aread(attribute, type, text.data()) < 0) return "";
-  return text.substr(0, text.find('\0'));
-}
-
-Json AttributeValue(hid_t attribute) {
-  const Handle type(H5Aget_type(attribute), H5Tclose, "attribute type");
-  const Handle space(H5Aget_space(attribute), H5Sclose, "attribute shape");
-  if (H5Tget_class(type) == H5T_STRING) return ReadString(attribute, type);
-  if (H5Sget_simple_extent_npoints(space) != 1) return TypeName(type) + " array";
-  if (H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE) {
+  if (H5Tget_sign(type.get()) == H5T_SGN_NONE) {
     std::uint64_t value = 0;
-    H5Aread(attribute, H5T_NATIVE_UINT64, &value);
+    h5::ReadNumber(attribute, where, H5T_NATIVE_UINT64, &value);
     return value;
   }
-  if (H5Tget_class(type) == H5T_INTEGER) {
-    std::int64_t value = 0;
-    H5Aread(attribute, H5T_NATIVE_INT64, &value);
-    return value;
-  }
-  double value = 0.0;
-  H5Aread(attribute, H5T_NATIVE_DOUBLE, &value);
+  std::int64_t value = 0;
+  h5::ReadNumber(attribute, where, H5T_NATIVE_INT64, &value);
   return value;
 }
 
@@ -94,45 +47,29 @@ bool IsHash(const std::string& name) {
   return name.ends_with("hash") || name.ends_with("signature");
 }
 
-herr_t VisitAttribute(hid_t location, const char* name, const H5A_info_t*, void* into) {
-  try {
-    const Handle attribute(H5Aopen(location, name, H5P_DEFAULT), H5Aclose, name);
-    Json value = AttributeValue(attribute);
-    if (IsHash(name) && value.is_number_integer())
-      value = HexSignature(static_cast<std::uint64_t>(value.get<std::int64_t>()));
-    (*static_cast<Json*>(into))[name] = value;
-    return 0;
-  } catch (const std::exception&) {
-    return -1;  // no exception may cross the C library
-  }
-}
-
-herr_t VisitObject(hid_t root, const char* name, const H5O_info_t* info, void* into) {
-  if (info->type != H5O_TYPE_DATASET) return 0;
-  try {
-    const Handle dataset(H5Dopen2(root, name, H5P_DEFAULT), H5Dclose, name);
-    const Handle type(H5Dget_type(dataset), H5Tclose, name);
-    const Handle space(H5Dget_space(dataset), H5Sclose, name);
-    std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
-    if (!shape.empty()) H5Sget_simple_extent_dims(space, shape.data(), nullptr);
-    static_cast<Json*>(into)->push_back({{"path", name}, {"type", TypeName(type)}, {"shape", shape}});
-    return 0;
-  } catch (const std::exception&) {
-    return -1;
-  }
-}
-
 // {"attributes": {name: value}, "datasets": [{"path", "type", "shape"}]}, sorted by name. Nobody else uses
 // HDF5 meanwhile: inspect is alone in its process.
-Json Hdf5Contents(const std::string& path) {
-  const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, path);
+Json Hdf5Contents(const h5::Reader& in) {
+  const std::string& path = in.path();
+  const h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file.ok()) throw Error(Join(path, ": cannot read"));
   Json contents{{"attributes", Json::object()}, {"datasets", Json::array()}};
-  hsize_t position = 0;
-  if (H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, &position, VisitAttribute, &contents["attributes"]) < 0) {
-    throw Error(path + ": cannot read the attributes");
+  for (const std::string& name : in.Attributes()) {
+    const h5::Handle attribute(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    if (!attribute.ok()) throw Error(Join(path, ": cannot read the attributes"));
+    Json value = AttributeValue(attribute.get(), Join(path, ": attribute '", name, "'"));
+    if (IsHash(name) && value.is_number_integer())
+      value = HexSignature(static_cast<std::uint64_t>(value.get<std::int64_t>()));
+    contents["attributes"][name] = value;
   }
-  if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, VisitObject, &contents["datasets"]) < 0) {
-    throw Error(path + ": cannot read the datasets");
+  for (const std::string& name : in.Datasets()) {
+    const h5::Handle set = h5::OpenDataset(file.get(), path, name);
+    const h5::Handle type(H5Dget_type(set.get()), H5Tclose);
+    const h5::Handle space(H5Dget_space(set.get()), H5Sclose);
+    std::vector<hsize_t> shape(
+        static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space.get()))));
+    if (!shape.empty()) H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr);
+    contents["datasets"].push_back({{"path", name}, {"type", h5::TypeName(type.get())}, {"shape", shape}});
   }
   return contents;
 }
@@ -258,7 +195,7 @@ int RunInspect(const std::vector<std::string>& arguments) {
   }
   const h5::Reader verified(file, kind, std::numeric_limits<int>::max());  // whole and unchanged, or an Error
   Json json{{"file", file}, {"kind", kind}, {"version", verified.version()}};
-  json.update(Hdf5Contents(file));
+  json.update(Hdf5Contents(verified));
   std::cout << file << ": " << kind << ", format version " << verified.version() << "\n";
   std::string next = NextOf(kind, file, json["attributes"]);
   if (kind == "scenario") {

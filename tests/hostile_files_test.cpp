@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "data/hdf5_file.hpp"
@@ -40,14 +42,25 @@ test::Outcome BerthInRoom(const TemporaryFolder& folder, const std::string& argu
   return Berth(folder, arguments, kRoom);
 }
 
+// All attributes but those that a Writer adds by itself.
+std::vector<std::string> TextsAndNumbers(const h5::Reader& in) {
+  std::vector<std::string> names = in.Attributes();
+  std::erase_if(names, [](const std::string& name) { return name.starts_with("berth_") || name == "content_hash" || name.starts_with("source_"); });
+  return names;
+}
+
 // A copy of a file with one thing changed; the content hash is that of what it holds then, so nothing but the
-// readers' own checks stands in the way.
+// readers' own checks stands in the way. `instead` says whether it wrote another thing in place of this name; of one name at least.
 void Forge(const std::string& from, const std::string& kind, const std::string& to,
            const std::function<bool(h5::Writer& out, const std::string& name)>& instead) {
   const h5::Reader in(from, kind, 1000);
   h5::Writer out(to, kind, in.version());
-  for (const std::string& name : in.Attributes()) {
-    if (name.starts_with("berth_") || name == "content_hash" || name.starts_with("source_") || instead(out, name)) continue;
+  int changed = 0;
+  for (const std::string& name : TextsAndNumbers(in)) {
+    if (instead(out, name)) {
+      ++changed;
+      continue;
+    }
     try {
       out.Text(name, in.Text(name));
     } catch (const Error&) {
@@ -69,11 +82,15 @@ void Forge(const std::string& from, const std::string& kind, const std::string& 
     }
   };
   for (const std::string& name : in.Datasets()) {
-    if (instead(out, name)) continue;
+    if (instead(out, name)) {
+      ++changed;
+      continue;
+    }
     REQUIRE((copy(name, float{}) || copy(name, double{}) || copy(name, std::int32_t{}) || copy(name, std::int64_t{}) ||
              copy(name, std::uint8_t{}) || copy(name, std::uint64_t{})));
   }
   out.Commit();
+  REQUIRE(changed > 0);
 }
 
 }  // namespace
@@ -132,15 +149,17 @@ TEST_CASE("hostile files: a scenario whose numbers lie is refused in a line, in 
   int refused = 0;
   for (const std::string& name : in.Datasets()) {
     CAPTURE(name);
-    for (const std::int64_t value : {std::int64_t{1} << 62, std::int64_t{-1}}) {
+    for (const bool high : {true, false}) {
       Forge(folder / "s.h5", "scenario", folder / "forged.h5", [&](h5::Writer& out, const std::string& found) {
         if (found != name) return false;
         std::vector<std::int64_t> shape;
-        // Of its own type and size, and each value is out of all bounds.
+        // Of its own type and size, and each value is out of all bounds: the type's most, or below zero, where a type has that.
         const auto put = [&]<class T>(T) {
           try {
             const std::size_t size = in.Array<T>(name, -1, &shape).size();
-            out.Array<T>(name, std::vector<T>(size, static_cast<T>(value)), shape);
+            using Limits = std::numeric_limits<T>;
+            const T value = high ? Limits::max() : std::is_signed_v<T> ? static_cast<T>(-1) : Limits::min();
+            out.Array<T>(name, std::vector<T>(size, value), shape);
             return true;
           } catch (const Error&) {
             return false;
@@ -160,41 +179,40 @@ TEST_CASE("hostile files: a scenario whose numbers lie is refused in a line, in 
 
 TEST_CASE("hostile files: no policy or scenario runs a program, or names a file that is written") {
   const TemporaryFolder folder;
-  std::ofstream(folder / "evil.py") << "import pathlib\npathlib.Path('ran').write_text('code')\n";
-  const std::string python = "python(file=evil.py:Evil)";
-  // As the text of a scenario's features, clock and costs, and of its tenants' policy; of a policy's network, encoder and process.
+  const std::string within = "deep/er/";  // where it runs, so that what names a file above it is seen too
+  fs::create_directories(folder / within);
+  std::ofstream(folder / (within + "evil.py")) << "import pathlib\npathlib.Path('ran').write_text('code')\n";
+  const std::string python = "python(file=evil.py:Evil)", there = "env -C " + within + " ";
   REQUIRE(Berth(folder, "generate --workload 'toy(jobs=20)' --cluster v100=2 --out s.h5").code == 0);
-  const auto forged = [&](const std::string& from, const std::string& kind, const std::string& name, const std::string& text) {
-    Forge(from, kind, folder / "f.h5", [&](h5::Writer& out, const std::string& found) {
-      if (found == name) out.Text(name, text);
-      return found == name;
-    });
+  const std::string policy = BERTH_SOURCE_DIR "/data/policies/cluster/hetero_blind_1.h5";
+  // Each attribute of both, text or number, is the text.
+  const auto try_all = [&](const std::string& from, const std::string& kind, const std::string& text, const std::string& command) {
+    const h5::Reader in(from, kind, 1);
+    int refused = 0;
+    for (const std::string& name : TextsAndNumbers(in)) {
+      CAPTURE(text, name);
+      Forge(from, kind, folder / (within + "f.h5"), [&](h5::Writer& out, const std::string& found) {
+        if (found == name) out.Text(name, text);
+        return found == name;
+      });
+      const test::Outcome outcome = Berth(folder, command, there);
+      CAPTURE(outcome.error);
+      CHECK((outcome.code == 0 || outcome.code == 2));
+      if (outcome.code == 2) CheckOneLine(outcome, "f.h5"), ++refused;
+    }
+    return refused;
   };
-  const h5::Reader scenario(folder / "s.h5", "scenario", 1);
   for (const std::string& text : {python, std::string("failures(log=evil.py)"), std::string("$(touch ran);`touch ran`|touch ran"),
                                   std::string("../../ran")}) {
-    for (const std::string& name : scenario.Attributes()) {
-      if (name.starts_with("berth_") || name == "content_hash" || name.starts_with("source_")) continue;
-      CAPTURE(text, name);
-      forged(folder / "s.h5", "scenario", name, text);
-      const test::Outcome outcome = Berth(folder, "simulate --scenario f.h5 --scheduler fcfs --clock event");
-      CHECK((outcome.code == 0 || outcome.code == 2));
-    }
-    const std::string policy = BERTH_SOURCE_DIR "/data/policies/cluster/hetero_blind_1.h5";
-    for (const char* name : {"network", "encoder", "mdp_encoder", "actions", "reward", "order", "agent", "provenance"}) {
-      CAPTURE(text, name);
-      forged(policy, "policy", name, text);
-      const test::Outcome outcome = Berth(folder, kOnJobs + "'policy(file=f.h5)'");
-      CHECK((outcome.code == 0 || outcome.code == 2));
-    }
-    CHECK_FALSE(fs::exists(folder / "ran"));
+    CHECK(try_all(folder / "s.h5", "scenario", text, "simulate --scenario f.h5 --scheduler fcfs --clock event") >= 5);  // numbers and clock
+    CHECK(try_all(policy, "policy", text, kOnJobs + "'policy(file=f.h5)'") >= 15);  // numbers, network, encoder
   }
   std::vector<std::string> left;
-  for (const auto& entry : fs::recursive_directory_iterator(folder.path())) left.push_back(entry.path().filename());
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+    if (!entry.is_directory()) left.push_back(fs::relative(entry.path(), folder.path()).string());
+  }
   std::sort(left.begin(), left.end());
-  CAPTURE(left);
-  for (const std::string& name : left)
-    CHECK((name == "evil.py" || name == "f.h5" || name == "s.h5" || name == "out" || name == "error" || name.ends_with(".txt")));
+  CHECK(left == std::vector<std::string>{within + "evil.py", within + "f.h5", "error.txt", "out.txt", "s.h5"});
 }
 
 TEST_CASE("hostile files: damaged bytes are refused in a line: sixty files with some of them changed") {

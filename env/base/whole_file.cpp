@@ -78,20 +78,30 @@ Error CannotWrite(const std::string& path, int error) {
 
 }  // namespace
 
-// Locked, so that whoever tidies up knows that it is being written, on whichever machine.
-WholeFile::WholeFile(const std::string& path) : path_(path), temporary_(Join(path, kUnfinished, getpid())) {
-  for (int tries = 0; file_ < 0 && tries < 10; ++tries) {
-    file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file_ < 0 && errno == EINTR) continue;
-    if (file_ < 0) throw CannotWrite(path_, errno);
-    flock(file_, LOCK_EX | LOCK_NB);
+// A name that nobody has: what is there under one may be a link that somebody put there, or what a process of
+// the same number has left. Locked, so that whoever tidies up knows that it is being written, on whichever
+// machine.
+WholeFile::WholeFile(const std::string& path) : path_(path) {
+  constexpr int kMostNames = 1000;
+  int error = EAGAIN;
+  for (int tries = 0; tries < kMostNames; ++tries) {
+    temporary_ = Join(path, kUnfinished, getpid(), tries == 0 ? "" : std::to_string(tries));
+    file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file_ < 0) {
+      error = errno;
+      if (error == EINTR || error == EEXIST) continue;
+      break;
+    }
+    const bool taken = flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;  // to be removed
     struct stat opened = {}, named = {};
-    if (fstat(file_, &opened) == 0 && stat(temporary_.c_str(), &named) == 0 && opened.st_ino == named.st_ino)
+    if (!taken && fstat(file_, &opened) == 0 && lstat(temporary_.c_str(), &named) == 0 &&
+        opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
       return;
     close(file_);  // somebody tidied it up before it was locked
     file_ = -1;
+    error = EAGAIN;
   }
-  throw CannotWrite(path_, EAGAIN);
+  throw CannotWrite(path_, error);
 }
 
 WholeFile::~WholeFile() {
@@ -133,7 +143,7 @@ void RemoveUnfinishedOf(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
   for (const auto& one : UnfinishedIn(FolderOf(path))) {
     if (one.stem() != name) continue;
-    const int file = open(one.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = open(one.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);  // no link, no pipe
     if (file < 0) continue;
     if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(one.c_str());
     close(file);

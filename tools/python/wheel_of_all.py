@@ -25,8 +25,8 @@ SHARED = ["data/policies/**/*.h5", "tools/*.py", "tools/report/*.py", "tools/rep
           "tools/sweep/*.py", "tools/reproduce/**/*.py", "tools/slurm/job_submit.lua", "tools/slurm/watchdog", "tools/slurm/*.service"]
 PYTORCH = ["libtorch_cpu.so", "libc10.so"]
 BESIDE = "$ORIGIN/../../torch/lib"  # of berth/bin in site-packages
-# Headers, compiled in: packages of Debian. Boost's are listed with its library.
-COMPILED_IN = ["libeigen3-dev", "nlohmann-json3-dev", "libtomlplusplus-dev"]
+# Headers, compiled in: packages of Debian, and PyTorch's (licence_rows). Boost's are listed with its library.
+COMPILED_IN = ["libeigen3-dev", "libgloo-dev", "nlohmann-json3-dev", "libtomlplusplus-dev"]
 
 
 def run(*words: str | Path, **options) -> str:
@@ -102,8 +102,8 @@ def package_of(library: Path) -> str | None:
     return None
 
 
-def licence_rows(grafted: dict[str, Path], texts: Path) -> list[tuple[str, str, str]]:
-    """(what, version, licences) of each, whose texts are copied into `texts`."""
+def licence_rows(grafted: dict[str, Path], site: Path, texts: Path) -> list[tuple[str, str, str]]:
+    """(what, version, licences) of each, whose texts are copied into `texts`; `site` has PyTorch and highsbox."""
     texts.mkdir(parents=True)
     rows = []
     for name, library in sorted(grafted.items()) + [(package, None) for package in COMPILED_IN]:
@@ -112,8 +112,12 @@ def licence_rows(grafted: dict[str, Path], texts: Path) -> list[tuple[str, str, 
             continue
         if library is not None and library.name == "libhighs.so":
             highsbox = next(iter(importlib.metadata.distributions(name="highsbox", path=[str(library.parents[3])])))
-            rows.append((name, highsbox.version, "MIT (HiGHS; from PyPI's highsbox)"))
-            shutil.copy(library.parents[1] / "share/doc/HIGHS/LICENSE.txt", texts / "highs.txt")
+            rows.append((name, highsbox.version, "MIT (HiGHS; from PyPI's highsbox), zlib (its pdqsort), MIT (its zstr and filereaderlp)"))
+            notices = (TOP / "tools/python/highs_notices.txt").read_text()
+            if f" {highsbox.version};" not in notices:
+                sys.exit(f"wheel_of_all.py: tools/python/highs_notices.txt: expected what HiGHS {highsbox.version} has of others, found another version")
+            own = (library.parents[1] / "share/doc/HIGHS/LICENSE.txt").read_text()
+            (texts / "highs.txt").write_text(f"{own}\n{notices}")
             continue
         package = package_of(library) if library is not None else name
         if package is None:
@@ -124,6 +128,12 @@ def licence_rows(grafted: dict[str, Path], texts: Path) -> list[tuple[str, str, 
         licences = sorted(set(re.findall(r"^License: *(\S.*)$", text, re.M)))
         shown = name if library is None else f"{name} ({package})"
         rows.append((shown, version, ", ".join(licences) or f"see licenses/third_party/{package}.txt"))
+    torch = next(iter(importlib.metadata.distributions(name="torch", path=[str(site)])))
+    texts_of_torch = [file.locate() for file in torch.files if file.parent.name == "licenses"]
+    if not texts_of_torch:
+        sys.exit("wheel_of_all.py: expected licences in PyTorch's wheel, found none")
+    (texts / "torch.txt").write_text("\n".join(Path(file).read_text() for file in sorted(texts_of_torch)))
+    rows.append(("torch", torch.version, "BSD-3-Clause; headers alone, see licenses/third_party/torch.txt"))
     nanobind = importlib.metadata.distribution("nanobind")
     shutil.copy(only(file.locate() for file in nanobind.files if file.name == "LICENSE"), texts / "nanobind.txt")
     rows.append(("nanobind", nanobind.version, "BSD-3-Clause"))
@@ -182,7 +192,7 @@ def main() -> None:
         for library in (tree / "berth.libs").iterdir():
             grafted[library.name] = known[re.sub(r"-[0-9a-f]{8}(?=\.)", "", library.name, count=1)]
         licences = only(tree.glob("*.dist-info")) / "licenses"
-        rows = licence_rows(grafted, licences / "third_party")
+        rows = licence_rows(grafted, given.highs.resolve().parents[2], licences / "third_party")
         shutil.copy(TOP / "data/LICENSES.md", licences / "DATA.md")
         table = "".join(f"{what}\t{version}\t{licence}\n" for what, version, licence in rows)
         (licences / "THIRD_PARTY.tsv").write_text("what is inside\tversion\tlicences of its parts\n" + table)

@@ -93,6 +93,7 @@ TEST_CASE("durability: whichever call fails, the old file stays or the new one i
   REQUIRE(first != second);
   struct Case {
     const char *fault, *why;  // nullptr: it takes no notice
+    const char* in = "s.h5";
   };
   // The file is opened to be checked, and to be written; the folder is flushed last, which not every file system can.
   for (const Case& c : {Case{"open:1:ENOSPC", "No space left on device"}, {"open:2:EROFS", "Read-only file system"},
@@ -100,9 +101,9 @@ TEST_CASE("durability: whichever call fails, the old file stays or the new one i
                         {"write:1:EDQUOT", "Disk quota exceeded"}, {"fsync:1:EIO", "Input/output error"},
                         {"rename:1:EIO", "Input/output error"}, {"rename:1:EROFS", "Read-only file system"},
                         {"write:1:short:40", nullptr}, {"write:1:EINTR:3", nullptr}, {"fsync:1:EINTR:2", nullptr},
-                        {"rename:1:EINTR", nullptr}, {"close:2:EINTR", nullptr}, {"fsync:2:EIO", nullptr}}) {
+                        {"rename:1:EINTR", nullptr}, {"close:2:EINTR", nullptr}, {"fsync:2:EIO", nullptr, "berth-test-"}}) {
     CAPTURE(c.fault);
-    const int code = Wait(Start(folder, Generate("2"), Faulty(c.fault, "s.h5")));
+    const int code = Wait(Start(folder, Generate("2"), Faulty(c.fault, c.in)));
     CAPTURE(Slurp(folder / "error.txt"));
     if (c.why == nullptr) {
       CHECK(code == 0);

@@ -7,6 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -172,6 +174,14 @@ std::string RawReply(int status, const ListenOptions& options) {
               "\r\n\r\n", body);
 }
 
+// An answer is whole and as it is: httplib 0.11 compares ranges with nothing, so that they would be of the
+// memory behind the answer, and compresses refusals.
+void WantWhole(httplib::Request& request) {
+  request.ranges.clear();
+  request.headers.erase("Range");
+  request.headers.erase("Accept-Encoding");
+}
+
 // httplib's server, but for what it does itself with a socket: it has no limit to a header without an end, to
 // the time that a slow client takes, and to the connections that wait.
 class LimitedServer : public httplib::Server {
@@ -206,7 +216,7 @@ class LimitedServer : public httplib::Server {
     HttpStream stream(connection);
     Current() = &connection;
     bool closed = false;
-    const bool done = process_request(stream, /*close_connection=*/true, closed, nullptr);
+    const bool done = process_request(stream, /*close_connection=*/true, closed, WantWhole);
     Current() = nullptr;
     if (const int status = StatusOf(connection); status != 0 && !connection.answered()) {
       const std::string reply = RawReply(status, options_);
@@ -255,8 +265,10 @@ struct HttpListener::Network {
       Send(reply.status == 200 ? of.Dispatch(plain) : std::move(reply), of.RouteName(plain), begin, response);
     });
     // What httplib itself refuses.
-    server->set_error_handler([this](const httplib::Request&, httplib::Response& response) {
+    server->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
       if (!response.body.empty()) return;
+      // No constant: process_request's own, which it has refused for a range before it was set up.
+      WantWhole(const_cast<httplib::Request&>(request));
       const Connection* const now = LimitedServer::Now();
       const int cut_off = now == nullptr ? 0 : StatusOf(*now);
       Send(cut_off != 0 ? CutOff(cut_off, of.options_)
@@ -293,10 +305,11 @@ struct HttpListener::Network {
       // By a provider, for httplib compresses what is text for whoever can read that, by Brotli's slowest:
       // seconds for two megabytes, and a browser is mostly on the same machine.
       const auto body = std::make_shared<const std::string>(std::move(reply.body));
-      response.set_content_provider(body->size(), reply.type,
-                                    [body](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
-                                      return sink.write(body->data() + offset, length);
-                                    });
+      response.set_content_provider(
+          body->size(), reply.type, [body](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+            if (offset >= body->size()) return false;
+            return sink.write(body->data() + offset, std::min(length, body->size() - offset));
+          });
     }
     if (!of.observer_) return;
     of.observer_(route, reply.status, std::chrono::duration<double>(SteadyClock::now() - begin).count());

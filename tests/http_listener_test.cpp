@@ -1,12 +1,16 @@
 // What every server of `berth serve` does: whom it answers, over which wire, and what it refuses itself.
 #include "tools/serve/http_listener.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "env/base/check.hpp"
 #include "tests/binary.hpp"
@@ -126,6 +130,29 @@ TEST_CASE("http_listener: a browser's page of another server cannot make it act"
     CHECK(StatusOf(Exchange(serving.port(), Post("/say", "x", from(elsewhere)))) == 403);
   }
   CHECK(StatusOf(Exchange(serving.port(), Post("/say", "x", from("http://berth")))) == 200);
+}
+
+TEST_CASE("http_listener: a socket that fails is an error, unless it was stopped") {
+  Serving serving(Limited(1000));
+  CHECK(Body(Exchange(serving.port(), Get("/healthz"))) == "ok\n");
+  int closed = 0;
+  for (int file = 0; file < 1024; ++file) {
+    sockaddr_in address = {};
+    socklen_t size = sizeof(address), listens_size = sizeof(int);
+    int listens = 0;
+    if (getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_size) != 0 || listens == 0) continue;
+    if (getsockname(file, reinterpret_cast<sockaddr*>(&address), &size) != 0 || address.sin_family != AF_INET) continue;
+    if (ntohs(address.sin_port) == serving.port()) closed += shutdown(file, SHUT_RDWR) == 0;
+  }
+  CHECK(closed == 1);
+  for (int tenths = 0; tenths < 300 && !serving.ended(); ++tenths) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  serving.End();
+  CHECK_THAT(serving.problem(), Contains("--host 127.0.0.1") && Contains("the socket that it listens on failed"));
+  Serving stopped(Limited(1000));
+  stopped.End();
+  CHECK(stopped.problem() == "");
 }
 
 TEST_CASE("http_listener: a UNIX socket is its owner's alone, and is gone at the end") {

@@ -40,8 +40,9 @@ class Serving {
         listener_.Serve(stop_, [&](int port) { port_ = port, ready = true; });
       } catch (const Error& error) {
         problem_ = error.what();
-        ready = true;
+        if (port_ < 0) ready = true;  // else the constructor has gone on
       }
+      ended_ = true;
     });
     while (!ready) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -51,7 +52,9 @@ class Serving {
     if (thread_.joinable()) thread_.join();
   }
   int port() const { return port_; }
+  // Of the start; of what came later once it has ended.
   const std::string& problem() const { return problem_; }
+  bool ended() const { return ended_; }
   const HttpListener& listener() const { return listener_; }
   std::vector<std::string> seen() {
     const std::lock_guard<std::mutex> guard(mutex_);
@@ -60,9 +63,9 @@ class Serving {
 
  private:
   HttpListener listener_;
-  std::atomic<bool> stop_{false};
+  std::atomic<bool> stop_{false}, ended_{false};
   std::thread thread_;
-  int port_ = -1;
+  std::atomic<int> port_{-1};
   std::string problem_;
   std::mutex mutex_;
   std::vector<std::string> seen_;

@@ -379,16 +379,22 @@ void HttpListener::Serve(const std::atomic<bool>& stop, const std::function<void
   std::atomic<bool> ended{false};
   std::thread watcher([&] {
     while (!stop.load() && !ended.load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // httplib does not hear it before it runs.
+    while (!server.is_running() && !ended.load()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     server.Stop();
   });
   sigset_t signals, before;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT), sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, &before);  // here, and in the threads that the server starts
-  server.listen_after_bind();
+  const bool whole = server.listen_after_bind();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ended = true;
   watcher.join();
+  if (whole || stop.load()) return;
+  throw Error(Join(options_.socket.empty() ? Join("--host ", options_.host, " --port ", port)
+                                           : Join("--socket ", options_.socket),
+                   ": the socket that it listens on failed"));
 }
 
 std::string HttpListener::Url(int port) const {

@@ -70,7 +70,7 @@ class HttpListener {
   void Observe(Observer observer) { observer_ = std::move(observer); }
 
   // Serves until `stop`; `ready` is told the port (0 for a socket) once connections are taken. Throws Error:
-  // the address is taken or cannot be had, the certificate and its key are none.
+  // the address is taken or cannot be had, the certificate and its key are none, the socket fails later.
   void Serve(const std::atomic<bool>& stop, const std::function<void(int port)>& ready);
 
   // How to reach it: "http://127.0.0.1:8899", "https://...", or "unix:PATH".

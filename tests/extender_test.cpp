@@ -402,14 +402,14 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
   CHECK_THAT(Body(refused), Contains("at most 20000 bytes"));
   CHECK(status(Post("/filter", std::string(20000, ' '))) == "HTTP/1.1 400");
   // A length that is never kept, after the server's patience of 5 s; one that is a lie; pieces without end.
-  const std::string head = "POST /filter HTTP/1.1\r\nHost: berth\r\n";
+  const std::string head = "POST /filter HTTP/1.1\r\nHost: localhost\r\n";
   CHECK(status(head + "Content-Length: 100\r\n\r\n{") == "HTTP/1.1 400");
   CHECK(status(head + "Content-Length: 99999999999999999999\r\n\r\n{") == "HTTP/1.1 413");
   std::string pieces = head + "Transfer-Encoding: chunked\r\n\r\n";
   for (int i = 0; i < 30; ++i) pieces += "3e8\r\n" + std::string(1000, ' ') + "\r\n";
   CHECK(status(pieces) == "HTTP/1.1 413");
-  CHECK(status("GET /filter HTTP/1.1\r\nHost: berth\r\n\r\n") == "HTTP/1.1 404");
-  CHECK_THAT(Exchange(port, "GET /nowhere HTTP/1.1\r\nHost: berth\r\n\r\n"), Contains("no GET /nowhere"));
+  CHECK(status("GET /filter HTTP/1.1\r\nHost: localhost\r\n\r\n") == "HTTP/1.1 404");
+  CHECK_THAT(Exchange(port, "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n"), Contains("no GET /nowhere"));
   (void)Exchange(port, std::string("\x16\x03\x01\x02\x00\x01\x00\x01", 8), true);  // TLS to a plain port
   (void)Exchange(port, "\r\n\r\n\r\n", true);
   (void)Exchange(port, std::string(20000, 'A'), true);
@@ -420,7 +420,7 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
   for (int tries = 0; tries < 5 && !answered; ++tries) {
     std::vector<int> silent(12);
     for (int& file : silent) file = Connect(port);
-    CHECK(Body(Exchange(port, "GET /healthz HTTP/1.1\r\nHost: berth\r\n\r\n")) == "ok\n");
+    CHECK(Body(Exchange(port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")) == "ok\n");
     answered = true;
     char byte;
     for (int file : silent) {
@@ -430,10 +430,10 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
     }
   }
   CHECK(answered);
-  CHECK(Body(Exchange(port, "GET /healthz HTTP/1.1\r\nHost: berth\r\n\r\n")) == "ok\n");
+  CHECK(Body(Exchange(port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")) == "ok\n");
   CHECK(Body(Exchange(port, Post("/filter", request))) == extender.Filter(request, kNow).body);
 
-  const std::string answer = Exchange(port, "GET /metrics HTTP/1.1\r\nHost: berth\r\n\r\n");
+  const std::string answer = Exchange(port, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
   CHECK_THAT(answer, Contains("Content-Type: text/plain; version=0.0.4"));
   const std::string metrics = Body(answer);
   CHECK_THAT(metrics, Contains("\nberth_requests_total{verb=\"filter\",code=\"200\"} 2\n"));

@@ -59,11 +59,11 @@ std::string Exchange(int port, const std::string& sent, bool finish) {
 }
 
 std::string Get(const std::string& path, const std::string& headers) {
-  return Join("GET ", path, " HTTP/1.1\r\nHost: berth\r\n", headers, "\r\n");
+  return Join("GET ", path, " HTTP/1.1\r\nHost: localhost\r\n", headers, "\r\n");
 }
 
 std::string Post(const std::string& path, const std::string& body, const std::string& headers) {
-  return Join("POST ", path, " HTTP/1.1\r\nHost: berth\r\nContent-Type: application/json\r\n", headers,
+  return Join("POST ", path, " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n", headers,
               "Content-Length: ", body.size(), "\r\n\r\n", body);
 }
 

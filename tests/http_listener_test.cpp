@@ -72,19 +72,18 @@ TEST_CASE("http_listener: it answers on its routes, and says what is wrong elsew
   const std::string missing = Exchange(port, Post("/nowhere", "x"));
   CHECK(StatusOf(missing) == 404);
   CHECK(Json::parse(Body(missing))["Error"] ==
-        "no POST /nowhere; there is GET /healthz, GET /page, GET /read, POST /say, POST /throw");
+        "no POST /nowhere; there is GET /healthz, GET /page, GET /read, POST /brief, POST /say, POST /throw");
   CHECK(StatusOf(Exchange(port, Get("/say"))) == 404);
-  CHECK(StatusOf(Exchange(port, "PUT /say HTTP/1.1\r\nHost: b\r\nContent-Length: 1\r\n\r\nx")) == 405);
+  CHECK(StatusOf(Exchange(port, "PUT /say HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx")) == 405);
   CHECK(StatusOf(Exchange(port, Get("/" + std::string(1024, 'a')))) == 414);
   const std::string thrown = Exchange(port, Post("/throw", "x"));
   CHECK(StatusOf(thrown) == 500);
   CHECK(Json::parse(Body(thrown))["Error"] == "it broke");
   CHECK(StatusOf(Exchange(port, Post("/say", std::string(1000, 'x')))) == 200);
   CHECK(StatusOf(Exchange(port, Post("/say", std::string(1001, 'x')))) == 413);
-  // Also where there is no such route: what is not read cannot fill the memory.
-  CHECK(StatusOf(Exchange(port, Post("/nowhere", std::string(1001, 'x')))) == 413);
+  CHECK(StatusOf(Exchange(port, Post("/nowhere", std::string(1001, 'x')))) == 404);  // which is not read
   const std::string form =
-      "POST /say HTTP/1.1\r\nHost: b\r\nContent-Type: multipart/form-data; boundary=b\r\n";
+      "POST /say HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\n";
   CHECK(StatusOf(Exchange(port, form + "Content-Length: 5\r\n\r\n--b--")) == 415);
   serving.End();
   const std::vector<std::string> seen = serving.seen();
@@ -125,11 +124,39 @@ TEST_CASE("http_listener: a browser's page of another server cannot make it act"
   Serving serving(Limited(1000));
   const auto from = [](const std::string& origin) { return Join("Origin: ", origin, "\r\n"); };
   for (const char* elsewhere :
-       {"http://evil.example", "null", "http://berth.evil.example", "http://berth:1"}) {
+       {"http://evil.example", "null", "http://localhost.evil.example", "http://localhost:1"}) {
     CAPTURE(elsewhere);
     CHECK(StatusOf(Exchange(serving.port(), Post("/say", "x", from(elsewhere)))) == 403);
   }
-  CHECK(StatusOf(Exchange(serving.port(), Post("/say", "x", from("http://berth")))) == 200);
+  CHECK(StatusOf(Exchange(serving.port(), Post("/say", "x", from("http://localhost")))) == 200);
+}
+
+// A name that its owner lets lead to 127.0.0.1 makes his page one of our origin (DNS rebinding).
+TEST_CASE("http_listener: on the loopback it answers to this machine's names alone") {
+  const auto asked = [](const Serving& serving, const std::string& host, const std::string& path = "/read") {
+    return StatusOf(Exchange(serving.port(), Join("GET ", path, " HTTP/1.1\r\nHost: ", host, "\r\n\r\n")));
+  };
+  for (const char* loopback : {"127.0.0.1", "localhost"}) {
+    CAPTURE(loopback);
+    ListenOptions options = Limited(1000);
+    options.host = loopback;
+    Serving serving(options);
+    for (const char* host : {"evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", ""}) {
+      CAPTURE(host);
+      CHECK(asked(serving, host) == 403);
+      CHECK(asked(serving, host, "/page") == 403);
+      CHECK(asked(serving, host, "/healthz") == 200);
+    }
+    for (const char* host : {"127.0.0.1:8899", "LOCALHOST", "[::1]:8899"}) {
+      CAPTURE(host);
+      CHECK(asked(serving, host) == 200);
+    }
+  }
+  // Elsewhere it has names that it does not know, such as that of a Service of Kubernetes.
+  ListenOptions options = Limited(1000);
+  options.host = "0.0.0.0";
+  Serving serving(options);
+  CHECK(asked(serving, "berth.kube-system.svc:8899") == 200);
 }
 
 TEST_CASE("http_listener: a socket that fails is an error, unless it was stopped") {
@@ -153,6 +180,28 @@ TEST_CASE("http_listener: a socket that fails is an error, unless it was stopped
   Serving stopped(Limited(1000));
   stopped.End();
   CHECK(stopped.problem() == "");
+}
+
+TEST_CASE("http_listener: who is refused is refused before the body is read") {
+  ListenOptions options = Limited(1 << 20);
+  options.token = kSecret;
+  Serving serving(options);
+  // Were the body waited for, its end would be the answer: 400.
+  const auto refused = [&](const std::string& path, const std::string& headers) {
+    return StatusOf(Exchange(serving.port(), Join("POST ", path, " HTTP/1.1\r\nHost: localhost\r\n", headers,
+                                                  "Content-Length: 1000000\r\n\r\n")));
+  };
+  const std::string mine = Join("Authorization: Bearer ", kSecret, "\r\n");
+  CHECK(refused("/say", "") == 401);
+  CHECK(refused("/say", mine + "Origin: http://evil.example\r\n") == 403);
+  CHECK(refused("/nowhere", mine) == 404);
+  CHECK(refused("/brief", mine) == 413);  // a route's own limit
+  CHECK(refused("/say", mine) == 400);
+  const auto brief = [&](std::size_t size) {
+    return StatusOf(Exchange(serving.port(), Post("/brief", std::string(size, 'x'), mine)));
+  };
+  CHECK(brief(100) == 200);
+  CHECK(brief(101) == 413);
 }
 
 TEST_CASE("http_listener: a UNIX socket is its owner's alone, and is gone at the end") {
@@ -241,14 +290,20 @@ TEST_CASE("http_listener: TLS with a certificate, checked by another program") {
           .second;
     };
     const std::string trusting = "-CAfile c.pem -verify_hostname localhost",
-                      get = "GET /healthz HTTP/1.1\\r\\nHost: b\\r\\n\\r\\n";
+                      get = "GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n";
     CHECK_THAT(ask(trusting, get), Contains("HTTP/1.1 200") && Contains("ok\n"));
     CHECK_THAT(ask(trusting + " -tls1_3", get), Contains("HTTP/1.1 200"));
+    const std::string begin = "GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\n";
+    const std::string ranged = ask(trusting, begin + "Range: bytes=0-99999999999\\r\\n\\r\\n");
+    CHECK_THAT(ranged, Contains("HTTP/1.1 200") && Contains("\r\n\r\nok\n"));
+    std::string long_head = begin;
+    while (long_head.size() < 40000) long_head += "X: " + std::string(1000, 'x') + "\\r\\n";
+    CHECK_THAT(ask(trusting, long_head + "\\r\\n"), Contains("HTTP/1.1 431"));
     CHECK_THAT(ask(trusting + " -tls1_1 -cipher ALL:@SECLEVEL=0", get), !Contains("HTTP/1.1"));
     CHECK_THAT(ask("-CAfile c.pem -verify_hostname elsewhere", get), !Contains("HTTP/1.1"));
     const std::string body(600, 'x');
     CHECK_THAT(
-        ask(trusting, Join("POST /say HTTP/1.1\\r\\nHost: b\\r\\nContent-Length: 600\\r\\n\\r\\n", body)),
+        ask(trusting, Join("POST /say HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 600\\r\\n\\r\\n", body)),
         Contains(body));
     // No TLS, and silence: nobody else is held up.
     CHECK(StatusOf(Exchange(port, Get("/healthz"))) == 0);

@@ -29,6 +29,7 @@ class Serving {
         },
         HttpListener::Access::kAnyone);
     listener_.Post("/say", [](const HttpRequest& request) { return HttpReply{200, request.body}; });
+    listener_.Post("/brief", [](const HttpRequest&) { return HttpReply{200, "{}"}; }, HttpListener::Access::kToken, 100);
     listener_.Post("/throw", [](const HttpRequest&) -> HttpReply { throw Error("it broke"); });
     listener_.Observe([this](const std::string& route, int status, double seconds) {
       const std::lock_guard<std::mutex> guard(mutex_);

@@ -74,7 +74,7 @@ class Run:
         self.args, self.port = args, port
         self.lock, self.done, self.wrong, self.reconnects, self.over = threading.Lock(), 0, [], 0, False
         body = (TREE / "tests/extender/nodes.json").read_bytes()
-        self.requests = [b"POST /%s HTTP/1.1\r\nHost: berth\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (verb, len(body)) + body
+        self.requests = [b"POST /%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (verb, len(body)) + body
                          for verb in (b"filter", b"prioritize")]
         first = Connection(port)
         self.shapes = [self.shape(*first.ask(request)) for request in self.requests]

@@ -1,7 +1,5 @@
 #include "tools/operators/operators.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -39,7 +37,8 @@ const std::vector<std::pair<std::string, std::string>> kHeaders = {
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cache-Control", "no-store"}};
 
-constexpr double kDeadAfter = 30.0;  // s, where the document has no watchdog
+constexpr std::size_t kMostAsked = 65536;  // bytes of a mode that is asked for
+constexpr double kDeadAfter = 30.0;        // s, where the document has no watchdog
 
 std::string HeaderText(const HttpRequest& request, const std::string& name) {
   const auto at = request.headers.find(name);
@@ -49,29 +48,6 @@ std::string HeaderText(const HttpRequest& request, const std::string& name) {
 std::string LowerCase(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
-}
-
-// "gpu1:8899" without its port, "[::1]:8899" without port and brackets.
-std::string NameOf(const std::string& host) {
-  if (!host.empty() && host[0] == '[') return host.substr(1, host.find(']') - 1);
-  return host.substr(0, host.find(':'));
-}
-
-bool IsAddress(const std::string& name) {
-  const bool six = name.find(':') != std::string::npos;
-  return !name.empty() &&
-         name.find_first_not_of(six ? "0123456789abcdef:." : "0123456789.") == std::string::npos;
-}
-
-// A name of somebody else's domain may lead here too (DNS rebinding), and a page of that domain would then be
-// of our origin. Addresses, and our own names, cannot be had by others.
-bool IsOwnHost(const std::string& host, const ListenOptions& options) {
-  const std::string name = LowerCase(NameOf(host));
-  if (IsAddress(name) || name == "localhost" || name == LowerCase(options.host)) return true;
-  char own[256] = "";
-  if (gethostname(own, sizeof(own) - 1) != 0 || name.empty()) return false;
-  const std::string full = LowerCase(own);
-  return name == full || name == full.substr(0, full.find('.'));
 }
 
 HttpReply Said(int status, const Json& json) {
@@ -151,15 +127,10 @@ std::string HealthProblem(const StatusBoard& board) {
 }
 
 void RouteOperators(StatusBoard& board, HttpListener& listener) {
-  const ListenOptions& options = listener.options();
-  const auto own = [&options](HttpListener::Handler answer) {
-    return [&options, answer = std::move(answer)](const HttpRequest& request) {
-      const std::string host = HeaderText(request, "host");
-      // No browser opens a UNIX socket.
-      HttpReply reply =
-          options.socket.empty() && !IsOwnHost(host, options)
-              ? HttpError(403, Join("expected this machine's address as Host, found '", host, "'"))
-              : answer(request);
+  listener.DemandOwnHost();
+  const auto sealed = [](HttpListener::Handler answer) {
+    return [answer = std::move(answer)](const HttpRequest& request) {
+      HttpReply reply = answer(request);
       reply.headers.insert(reply.headers.end(), kHeaders.begin(), kHeaders.end());
       return reply;
     };
@@ -167,11 +138,14 @@ void RouteOperators(StatusBoard& board, HttpListener& listener) {
   using Access = HttpListener::Access;
   for (const PageFile& part : kPage) {
     const HttpReply reply{200, std::string(PageFiles().at(part.file)), part.type};
-    listener.Get(part.path, own([reply](const HttpRequest&) { return HttpReply(reply); }), Access::kAnyone);
+    listener.Get(part.path, sealed([reply](const HttpRequest&) { return HttpReply(reply); }),
+                 Access::kAnyone);
   }
-  listener.Get("/api/status", own([&board](const HttpRequest&) { return StatusReply(board); }));
-  listener.Post("/api/mode", own([&board](const HttpRequest& request) { return ModeReply(board, request); }));
-  listener.Get("/metrics", own([&board](const HttpRequest&) { return MetricsReply(board); }));
+  listener.Get("/api/status", sealed([&board](const HttpRequest&) { return StatusReply(board); }));
+  listener.Post("/api/mode",
+                sealed([&board](const HttpRequest& request) { return ModeReply(board, request); }),
+                Access::kToken, kMostAsked);
+  listener.Get("/metrics", sealed([&board](const HttpRequest&) { return MetricsReply(board); }));
   listener.Get(
       "/healthz", [&board](const HttpRequest&) { return HealthReply(board); }, Access::kAnyone);
 }

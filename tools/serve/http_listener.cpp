@@ -17,9 +17,10 @@
 #include <thread>
 
 #include "env/base/check.hpp"
-#include "tools/json.hpp"
 #include "tools/serve/bounded_queue.hpp"
 #include "tools/serve/connection.hpp"
+#include "tools/serve/error_json.hpp"
+#include "tools/serve/own_host.hpp"
 #include "tools/serve/tls.hpp"
 
 namespace berth {
@@ -28,6 +29,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostPath = 1024;  // httplib's regular expressions recurse over it
+constexpr char kHealth[] = "/healthz";
 
 // Takes as long wherever they differ.
 bool SameSecret(const std::string& expected, const std::string& found) {
@@ -46,15 +48,6 @@ std::string Lower(std::string text) {
 std::string HeaderOf(const HttpRequest& request, const std::string& name) {
   const auto at = request.headers.find(name);
   return at == request.headers.end() ? "" : at->second;
-}
-
-// A browser names the page that calls. One of another server has no business here, whatever the browser lets
-// through.
-bool FromElsewhere(const HttpRequest& request) {
-  const std::string origin = HeaderOf(request, "origin");
-  if (origin.empty()) return false;
-  const std::size_t at = origin.find("://");
-  return at == std::string::npos || origin.substr(at + 3) != HeaderOf(request, "host");
 }
 
 HttpRequest Plain(const httplib::Request& from) {
@@ -197,6 +190,7 @@ class LimitedServer : public httplib::Server {
     stop_ = true;
     stop();
   }
+  bool on_loopback() const { return OnLoopback(svr_sock_); }
   // On a thread that answers: the connection that it has.
   static const Connection* Now() { return Current(); }
 
@@ -233,7 +227,7 @@ class LimitedServer : public httplib::Server {
 }  // namespace
 
 HttpReply HttpError(int status, const std::string& why) {
-  return {status, Json{{"Error", why}}.dump(-1, ' ', false, Json::error_handler_t::replace)};
+  return {status, ErrorJson(why)};
 }
 
 // The httplib server with what every listener does.
@@ -255,14 +249,19 @@ struct HttpListener::Network {
     server->Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
       const SteadyClock::time_point begin = SteadyClock::now();
       const HttpRequest plain = Plain(request);
-      Send(of.Dispatch(plain), of.RouteName(plain), begin, response);
+      HttpReply reply = of.Check(plain);
+      Send(reply.status == 200 ? of.Answer(plain) : std::move(reply), of.RouteName(plain), begin, response);
     });
     server->Post(".*", [this](const httplib::Request& request, httplib::Response& response,
                               const httplib::ContentReader& read) {
       const SteadyClock::time_point begin = SteadyClock::now();
       HttpRequest plain = Plain(request);
-      HttpReply reply = ReadBody(request, response, read, plain.body);
-      Send(reply.status == 200 ? of.Dispatch(plain) : std::move(reply), of.RouteName(plain), begin, response);
+      HttpReply reply = of.Check(plain);
+      if (reply.status == 200) {
+        const std::size_t most = std::min(of.options_.most_body, of.RouteOf(plain)->most_body);
+        reply = ReadBody(request, response, read, most, plain.body);
+      }
+      Send(reply.status == 200 ? of.Answer(plain) : std::move(reply), of.RouteName(plain), begin, response);
     });
     // What httplib itself refuses.
     server->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
@@ -280,17 +279,17 @@ struct HttpListener::Network {
   // Piece by piece and counted here: httplib 0.11 bounds bodies that state their length and no others
   // (CVE-2025-46728).
   HttpReply ReadBody(const httplib::Request& request, const httplib::Response& response,
-                     const httplib::ContentReader& read, std::string& body) const {
+                     const httplib::ContentReader& read, std::size_t most, std::string& body) const {
     if (request.is_multipart_form_data()) return HttpError(415, "expected a body that is no form");
-    const std::size_t most = of.options_.most_body;
-    bool too_long = false;
-    const bool whole = read([&](const char* data, std::size_t size) {
+    bool too_long = request.get_header_value<std::uint64_t>("Content-Length") > most;
+    const bool whole = !too_long && read([&](const char* data, std::size_t size) {
       too_long = size > most - body.size();
       if (!too_long) body.append(data, size);
       return !too_long;
     });
     if (too_long || response.status == 413) {
-      return HttpError(413, Join("expected a body of at most ", most, " bytes (--limit)"));
+      return HttpError(413, Join("expected a body of at most ", most, " bytes",
+                                 most == of.options_.most_body ? " (--limit)" : ""));
     }
     return whole ? HttpReply() : HttpError(400, "the body ended before it was whole");
   }
@@ -318,7 +317,7 @@ struct HttpListener::Network {
 
 HttpListener::HttpListener(ListenOptions options) : options_(std::move(options)) {
   Get(
-      "/healthz",
+      kHealth,
       [](const HttpRequest&) {
         return HttpReply{200, "ok\n", "text/plain"};
       },
@@ -326,39 +325,53 @@ HttpListener::HttpListener(ListenOptions options) : options_(std::move(options))
 }
 
 void HttpListener::Get(const std::string& path, Handler handler, Access access) {
-  routes_[{"GET", path}] = {std::move(handler), access};
+  routes_[{"GET", path}] = {std::move(handler), access, 0};
 }
 
-void HttpListener::Post(const std::string& path, Handler handler, Access access) {
-  routes_[{"POST", path}] = {std::move(handler), access};
+void HttpListener::Post(const std::string& path, Handler handler, Access access, std::size_t most_body) {
+  routes_[{"POST", path}] = {std::move(handler), access, most_body};
+}
+
+const HttpListener::Route* HttpListener::RouteOf(const HttpRequest& request) const {
+  const auto route = routes_.find({request.method, request.path});
+  return route == routes_.end() ? nullptr : &route->second;
 }
 
 std::string HttpListener::RouteName(const HttpRequest& request) const {
-  return routes_.count({request.method, request.path}) > 0 ? request.method + ' ' + request.path : "";
+  return RouteOf(request) == nullptr ? "" : request.method + ' ' + request.path;
 }
 
-HttpReply HttpListener::Dispatch(const HttpRequest& request) const {
-  const auto route = routes_.find({request.method, request.path});
-  const bool open =
-      options_.token.empty() || (route != routes_.end() && route->second.access == Access::kAnyone);
+HttpReply HttpListener::Check(const HttpRequest& request) const {
+  const Route* const route = RouteOf(request);
+  const bool open = options_.token.empty() || (route != nullptr && route->access == Access::kAnyone);
   const std::string bearer = "Bearer ", said = HeaderOf(request, "authorization");
   if (!open && !(said.rfind(bearer, 0) == 0 && SameSecret(options_.token, said.substr(bearer.size())))) {
     HttpReply reply = HttpError(401, "expected 'Authorization: Bearer TOKEN' with the token of --token-file");
     reply.headers.emplace_back("WWW-Authenticate", "Bearer");
     return reply;
   }
-  if (request.method == "POST" && FromElsewhere(request)) {
-    return HttpError(403, Join("a page of ", HeaderOf(request, "origin"), " may not call this server"));
+  // Whether it lives is no secret, and probes have other names for this machine. No browser opens a UNIX
+  // socket.
+  const std::string host = HeaderOf(request, "host"), origin = HeaderOf(request, "origin");
+  if (own_host_ && options_.socket.empty() && request.path != kHealth && !IsOwnHost(host, options_.host)) {
+    return HttpError(403, Join("expected this machine's address as Host, found '", host, "'"));
   }
-  if (route == routes_.end()) {
+  if (request.method == "POST" && FromElsewhere(origin, host)) {
+    return HttpError(403, Join("a page of ", origin, " may not call this server"));
+  }
+  if (route == nullptr) {
     std::string there;
     for (const auto& [key, value] : routes_) {
       there += Join(there.empty() ? "" : ", ", key.first, ' ', key.second);
     }
     return HttpError(404, Join("no ", request.method, ' ', request.path, "; there is ", there));
   }
+  return {};
+}
+
+HttpReply HttpListener::Answer(const HttpRequest& request) const {
   try {
-    return route->second.handler(request);
+    return RouteOf(request)->handler(request);
   } catch (const std::exception& error) {
     return HttpError(500, error.what());
   } catch (...) {
@@ -373,6 +386,7 @@ void HttpListener::Serve(const std::atomic<bool>& stop, const std::function<void
   if (!options_.socket.empty()) file = std::make_unique<SocketFile>(options_.socket);
   const int port = Bind(server, options_);
   if (file != nullptr) file->Made();
+  if (server.on_loopback()) own_host_ = true;
   ready(port);  // connections are queued from here on
   // One thread waits for the signal: a handler must not stop a server, and one that is blocked in accept need
   // not run any (under ThreadSanitizer it does not).

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -66,7 +67,12 @@ class HttpListener {
 
   // `path` exactly. Call before Serve.
   void Get(const std::string& path, Handler handler, Access access = Access::kToken);
-  void Post(const std::string& path, Handler handler, Access access = Access::kToken);
+  // A body larger than `most_body`, bytes, or than the options' gets 413.
+  void Post(const std::string& path, Handler handler, Access access = Access::kToken,
+            std::size_t most_body = SIZE_MAX);
+  // Answers, but for its health, only who asks for this machine by an address or by its own name
+  // (own_host.hpp). So it is without being told where it listens on the loopback.
+  void DemandOwnHost() { own_host_ = true; }
   void Observe(Observer observer) { observer_ = std::move(observer); }
 
   // Serves until `stop`; `ready` is told the port (0 for a socket) once connections are taken. Throws Error:
@@ -83,14 +89,19 @@ class HttpListener {
   struct Route {
     Handler handler;
     Access access = Access::kToken;
+    std::size_t most_body = 0;
   };
-  struct Network;  // what sees cpp-httplib
-  HttpReply Dispatch(const HttpRequest& request) const;
+  struct Network;                                          // what sees cpp-httplib
+  const Route* RouteOf(const HttpRequest& request) const;  // null = there is none
+  // Why it is refused, by its headers alone, whatever its body; 200 where it is not, and Answer may be asked.
+  HttpReply Check(const HttpRequest& request) const;
+  HttpReply Answer(const HttpRequest& request) const;
   std::string RouteName(const HttpRequest& request) const;  // what Observer is told
 
   ListenOptions options_;
   std::map<std::pair<std::string, std::string>, Route> routes_;  // by method and path
   Observer observer_;
+  bool own_host_ = false;
 };
 
 // The options of a verb that listens: --host, --port, --socket, --tls-cert, --tls-key, --token-file, --limit.

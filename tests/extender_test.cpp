@@ -227,12 +227,33 @@ TEST_CASE("extender: what is not the published schema gets 4xx and a reason") {
   const auto node = [&](const std::string& status) {
     return pod + R"("Nodes":{"items":[{"metadata":{"name":"n"},"status":)" + status + "}]}}";
   };
+  // Kubernetes has no longer ones, and some are kept.
+  const auto named = [&](const std::string& metadata) {
+    return R"({"Pod":{"metadata":{)" + metadata + "}," + gpu + R"(},"NodeNames":["gpu-a"]})";
+  };
+  const std::string long_name(254, 'n'), long_label(64, 'l');
+  const std::string group = R"("name":"p","labels":{"scheduling.x-k8s.io/pod-group":"g"},)";
+  const auto whole = [&](const std::string& metadata) {
+    return pod + R"("Nodes":{"items":[{"metadata":{)" + metadata + "}}]}}";
+  };
   struct Case {
     std::string body;
     int status;
     std::string why;
   };
   const Case cases[] = {
+      {named(R"("name":")" + long_name + '"'), 400, "Pod.metadata.name: expected at most 253 bytes, found 254"},
+      {named(R"("name":"p","labels":{"scheduling.x-k8s.io/pod-group":")" + long_label + "\"}"), 400,
+       "pod-group: expected at most 63 bytes, found 64"},
+      {named(R"("name":"p","annotations":{"scheduling.x-k8s.io/pod-group":")" + long_name + "\"}"), 400,
+       "pod-group: expected at most 253 bytes, found 254"},
+      {named(group + R"("namespace":")" + long_name + '"'), 400, "Pod.metadata.namespace: expected at most 253 bytes"},
+      {named(group + R"("ownerReferences":[{"uid":")" + long_name + R"(","controller":true}])"), 400,
+       "ownerReferences: uid: expected at most 253 bytes"},
+      {whole(R"("name":")" + long_name + '"'), 400, "Nodes.items: metadata.name: expected at most 253 bytes"},
+      {whole(R"("name":"n","labels":{"nvidia.com/gpu.product":")" + long_label + "\"}"), 400,
+       "nvidia.com/gpu.product: expected at most 63 bytes, found 64"},
+      {"[\"" + std::string(100000, 'x') + '\n', 400, "expected JSON"},
       {"", 400, "expected JSON"},
       {"{", 400, "expected JSON"},
       {"nonsense", 400, "expected JSON"},
@@ -241,6 +262,10 @@ TEST_CASE("extender: what is not the published schema gets 4xx and a reason") {
       {pod + R"("NodeNames":["gpu-a"]}{})", 400, "expected JSON"},
       {std::string(100000, '['), 400, "nested"},
       {"{\"a\":" + std::string(100, '[') + std::string(100, ']') + "}", 400, "nested at most 64"},
+      {R"({"a":"\"","b":)" + std::string(64, '[') + std::string(64, ']') + "}", 400, "nested at most 64"},
+      {R"({"a":"\\","b":)" + std::string(63, '[') + std::string(63, ']') + "}", 400, "expected a Pod"},
+      {R"({"a":")" + std::string(100, '[') + "\"}", 400, "expected a Pod"},
+      {"[" + std::string(100, '}') + std::string(170, '['), 400, "expected JSON"},
       {"null", 400, "ExtenderArgs: expected an object, found null"},
       {"[]", 400, "expected an object, found array"},
       {"{}", 400, "expected a Pod, found none"},
@@ -294,9 +319,35 @@ TEST_CASE("extender: what is not the published schema gets 4xx and a reason") {
     for (const ExtenderReply& reply : {extender.Filter(c.body, kNow), extender.Prioritize(c.body, kNow)}) {
       CHECK(reply.status == c.status);
       CHECK_THAT(Json::parse(reply.body)["Error"].get<std::string>(), Contains(c.why));
+      CHECK(reply.body.size() < 1100);
     }
   }
   CHECK(extender.Filter(pod + R"("NodeNames":["gpu-a"]})", kNow).status == 200);
+}
+
+// At a time for each pair of objects, this would not end.
+TEST_CASE("extender: a list of a million objects is read once") {
+  Extender extender = MakeExtender();
+  std::string body = "[";
+  for (int i = 0; i < 1000000; ++i) body += "{},";
+  CHECK_THAT(extender.Filter(body + "{}]", kNow).body, Contains("expected an object, found array"));
+}
+
+TEST_CASE("extender: the room of all nodes together is more than an int holds") {
+  Extender extender = MakeExtender({{"gang_room", "gpus"}});
+  Json request = Json::parse(Slurp(kFiles + "nodes.json"));
+  request["Pod"]["spec"]["containers"] = Json::array({{{"resources", {{"limits", {{"nvidia.com/gpu", 1}}}}}}});
+  request["Pod"]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = "g";
+  request["Pod"]["metadata"]["annotations"]["berth/min-member"] = "2";
+  Json items = Json::array();
+  for (int i = 0; i < 3000; ++i) {
+    items.push_back({{"metadata", {{"name", Join("n", i)}, {"labels", {{"nvidia.com/gpu.product", "Tesla-V100-SXM2-16GB"}}}}},
+                     {"status", {{"allocatable", {{"nvidia.com/gpu", 999999}}}}}});
+  }
+  request["Nodes"]["items"] = items;
+  const ExtenderReply reply = extender.Filter(request.dump(), kNow);
+  CAPTURE(reply.body.substr(0, 500));
+  CHECK(reply.nodes_passed == 3000);
 }
 
 TEST_CASE("extender: damaged requests are answered, whatever the damage") {

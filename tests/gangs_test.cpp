@@ -33,7 +33,7 @@ struct TwoTypes {
   GangBook book{100.0, true};
   GangBook::Verdict Ask(const ExtenderPod& pod, int first, int second, double now) {
     const std::vector<float> scores = {1.0F, 0.0F};
-    const std::vector<int> slots = {first, second};
+    const std::vector<std::int64_t> slots = {first, second};
     return book.Admit(pod, scores, slots, now);
   }
 };
@@ -43,7 +43,7 @@ struct OneType {
   GangBook book{100.0, true};
   bool Ask(const ExtenderPod& pod, int free, double now) {
     const std::vector<float> scores = {0.0F};
-    const std::vector<int> slots = {free};
+    const std::vector<std::int64_t> slots = {free};
     return book.Admit(pod, scores, slots, now).type == 0;
   }
 };
@@ -91,7 +91,7 @@ TEST_CASE("gangs: a group starts on the type liked best that holds all of it, an
   // Not where it cannot run.
   GangBook book(100.0, true);
   const std::vector<float> scores = {kNoScore, 0.0F};
-  const std::vector<int> slots = {5, 1};
+  const std::vector<std::int64_t> slots = {5, 1};
   CHECK(book.Admit(Member("d", 2, 0), scores, slots, 0.0).type == -1);
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("gangs: time is over at the time-out, others go first, then the group 
   CHECK(one.book.Held(0, 4, 100.0) == 0);
   CHECK_FALSE(one.Ask(Member("a", 2, 1), 9, 100.0));
   const std::vector<float> scores = {0.0F};
-  const std::vector<int> slots = {9};
+  const std::vector<std::int64_t> slots = {9};
   CHECK(one.book.Admit(Member("a", 2, 1), scores, slots, 150.5).why ==
         "the pod group ns/a was not whole in time: it may start anew in 50 s");
   CHECK(one.Ask(Member("b", 1, 0), 1, 100.0));
@@ -183,7 +183,7 @@ TEST_CASE("gangs: members of other sizes are refused, and slots are of whoever a
   GangBook book(100.0, false);  // counted in GPUs
   const std::vector<float> scores = {0.0F};
   const auto ask = [&](const ExtenderPod& pod, int slots) {
-    const std::vector<int> free = {slots};
+    const std::vector<std::int64_t> free = {slots};
     return book.Admit(pod, scores, free, 0.0);
   };
   CHECK(ask(Member("a", 4, 0, 1), 4).type == 0);  // one node of four GPUs holds four members
@@ -194,6 +194,34 @@ TEST_CASE("gangs: members of other sizes are refused, and slots are of whoever a
   CHECK(ask(Member("b", 1, 0, 8), 4).type == 0);
   CHECK(ask(Member("c", 2, 0, 8), 5).type == 0);  // 5 - 3 = 2
   CHECK(book.Held(0, 2, 0.0) == 3 + 4);           // 8 GPUs where four pods of 2 could stand
+}
+
+TEST_CASE("gangs: what is kept of pods, and what is held, is bounded") {
+  GangBook book(100.0, false);
+  const std::vector<float> scores = {0.0F};
+  const std::vector<std::int64_t> slots = {2000000000};
+  const auto ask = [&](const ExtenderPod& pod) { return book.Admit(pod, scores, slots, 0.0); };
+  int through = 0;
+  GangBook::Verdict last;
+  while (through < 200000 && (last = ask(Member("a", 999999, through, 1))).type == 0) ++through;
+  CHECK(through == 100000);
+  CHECK(last.why == "more than 100000 pods of pod groups that start are known");
+  CHECK(ask(Member("b", 2, 0, 1)).why == last.why);
+  CHECK(ask(Member("a", 999999, 0, 1)).type == 0);  // who is known, and who waits for nobody
+  CHECK(ask(Member("c", 1, 0, 1)).type == 0);
+  // Groups that are whole are asked for more pods by their controllers all their life.
+  GangBook whole(100.0, true);
+  for (int i = 0; i < 200000; ++i) REQUIRE(whole.Admit(Member("w", 1, i, 1, true), scores, slots, 1.0).type == 0);
+}
+
+TEST_CASE("gangs: groups hold more than an int") {
+  GangBook book(100.0, false);
+  const std::vector<float> scores = {0.0F};
+  for (int i = 0; i < 5000; ++i) {
+    const std::vector<std::int64_t> slots = {2000000000};
+    REQUIRE(book.Admit(Member(Join("g", i), 2, 0, 499999), scores, slots, 0.0).type == 0);
+  }
+  CHECK(book.Held(0, 1, 0.0) == std::int64_t{5000} * 499999);
 }
 
 // What is promised, over drawn arrivals: nodes that only the book fills, groups of one to four pods and
@@ -229,7 +257,7 @@ TEST_CASE("gangs: a group that has started gets every member, whoever asks betwe
       if (group.through == group.members || used == nodes)
         continue;  // kube-scheduler asks with a node to show
       const std::vector<float> scores = {0.0F};
-      const std::vector<int> slots = {nodes - used};
+      const std::vector<std::int64_t> slots = {nodes - used};
       const bool may =
           book.Admit(Member(group.name, group.members, group.through), scores, slots, now).type == 0;
       if (group.through > 0) REQUIRE(may);

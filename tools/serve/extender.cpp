@@ -8,6 +8,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/portable_math.hpp"
+#include "tools/serve/error_json.hpp"
 
 namespace berth {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::size_t kMostShown = 100000;
 constexpr float kNowhere = -std::numeric_limits<float>::infinity();
 
 ExtenderReply ErrorReply(int status, const std::string& why) {
-  return {status, Json{{"Error", why}}.dump(-1, ' ', false, Json::error_handler_t::replace)};
+  return {status, ErrorJson(why)};
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ std::string Extender::WhyNot(const ExtenderPod& pod, const ExtenderNode& node) c
 std::vector<std::string> Extender::WhyNotNow(const FilterRequest& request, double now) {
   const ExtenderPod& pod = request.pod;
   std::vector<std::string> why;
-  std::vector<int> slots(table_.types.size(), 0);
+  std::vector<std::int64_t> slots(table_.types.size(), 0);
   for (const ExtenderNode& node : request.nodes) {
     why.push_back(WhyNot(pod, node));
     if (pod.gpus == 0 || !why.back().empty()) continue;
@@ -97,6 +98,7 @@ void Extender::Remember(const FilterRequest& request) {
   if (request.by_name) return;                                            // the table has them
   if (shown_.size() + request.nodes.size() > kMostShown) shown_.clear();  // names of nodes that are long gone
   for (const ExtenderNode& node : request.nodes) {
+    if (shown_.size() >= kMostShown) return;
     shown_[node.name] = node;
   }
 }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kMostNesting = 64;  // so that no request makes a recursion deep
 constexpr int kMostGpus = 999999;
+constexpr std::size_t kMostName = 253, kMostLabel = 63;  // bytes
 
 std::string Lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -52,6 +53,13 @@ const Json* ObjectOf(const Json* json, const std::string& name, const std::strin
 std::string TextOf(const Json* json, const std::string& where) {
   Typed(json, where, Json::value_t::string, "a text");
   return json == nullptr ? "" : json->get<std::string>();
+}
+
+// A name or a label: some are kept from one request to the next, so their length is Kubernetes' own at most.
+std::string ShortText(const Json* json, const std::string& where, std::size_t most = kMostName) {
+  std::string text = TextOf(json, where);
+  if (text.size() <= most) return text;
+  throw RefusedRequest{400, Join(where, ": expected at most ", most, " bytes, found ", text.size())};
 }
 
 // A quantity of whole things: "2" or 2.
@@ -131,6 +139,7 @@ class Annotations {
         where_(where + ".annotations: ") {}
 
   std::string Text(const std::string& name) const { return TextOf(MemberOf(json_, name), where_ + name); }
+  std::string Short(const std::string& name) const { return ShortText(MemberOf(json_, name), where_ + name); }
   std::optional<double> Positive(const std::string& name) const {
     const std::string text = Text(name);
     if (text.empty()) return std::nullopt;
@@ -155,17 +164,17 @@ std::optional<PodGroup> GroupOf(const ExtenderTable& table, const Json* metadata
                                 const Annotations& annotations, const std::string& where) {
   const Json* const labels = ObjectOf(metadata, "labels", where);
   const auto said = [&](const std::string& name) {
-    const std::string label = TextOf(MemberOf(labels, name), Join(where, ".labels: ", name));
-    return label.empty() ? annotations.Text(name) : label;
+    const std::string label = ShortText(MemberOf(labels, name), Join(where, ".labels: ", name), kMostLabel);
+    return label.empty() ? annotations.Short(name) : label;
   };
   const std::string name = said(table.pod_group_label);
   if (name.empty()) return std::nullopt;
   PodGroup group;
-  group.key = Join(TextOf(MemberOf(metadata, "namespace"), where + ".namespace"), '/', name);
+  group.key = Join(ShortText(MemberOf(metadata, "namespace"), where + ".namespace"), '/', name);
   const Json* const owners = Typed(MemberOf(metadata, "ownerReferences"), where + ".ownerReferences",
                                    Json::value_t::array, "a list");
   for (std::size_t i = 0; owners != nullptr && i < owners->size() && !group.owned; ++i) {
-    const std::string uid = TextOf(MemberOf(&(*owners)[i], "uid"), where + ".ownerReferences: uid");
+    const std::string uid = ShortText(MemberOf(&(*owners)[i], "uid"), where + ".ownerReferences: uid");
     const Json* const controls = MemberOf(&(*owners)[i], "controller");
     if (controls == nullptr || *controls != true || uid.empty()) continue;
     group.key += '/' + uid;
@@ -187,7 +196,7 @@ ExtenderPod ReadPod(const ExtenderTable& table, const Json& json, double now) {
   const Json* metadata = Typed(Member(json, "metadata"), "Pod.metadata", Json::value_t::object, "an object");
   const Json* spec = Typed(Member(json, "spec"), "Pod.spec", Json::value_t::object, "an object");
   ExtenderPod pod;
-  pod.name = TextOf(MemberOf(metadata, "name"), "Pod.metadata.name");
+  pod.name = ShortText(MemberOf(metadata, "name"), "Pod.metadata.name");
   if (pod.name.empty()) throw RefusedRequest{400, "Pod.metadata.name: expected a name, found none"};
   pod.gpus = GpusOfPod(table, spec, "Pod.spec");
   if (pod.gpus == 0) return pod;
@@ -234,11 +243,11 @@ ExtenderNode ReadNode(const ExtenderTable& table, const Json& json) {
   const Json* metadata = ObjectOf(&json, "metadata", "Nodes.items");
   const Json* labels = ObjectOf(metadata, "labels", "Nodes.items: metadata");
   ExtenderNode node;
-  node.name = TextOf(MemberOf(metadata, "name"), "Nodes.items: metadata.name");
+  node.name = ShortText(MemberOf(metadata, "name"), "Nodes.items: metadata.name");
   if (node.name.empty()) throw RefusedRequest{400, "Nodes.items: metadata.name: expected a name, found none"};
   const auto named = table.nodes.find(node.name);
   const std::string label =
-      TextOf(MemberOf(labels, table.node_label), Join("Nodes.items: ", table.node_label));
+      ShortText(MemberOf(labels, table.node_label), Join("Nodes.items: ", table.node_label), kMostLabel);
   const auto labelled = table.label_values.find(label);
   if (named != table.nodes.end()) {
     node.type = named->second;
@@ -254,19 +263,29 @@ ExtenderNode ReadNode(const ExtenderTable& table, const Json& json) {
   return node;
 }
 
-// What `request` says; Json::parse never recurses deeper than kMostNesting.
+// Whether brackets outside of texts are open in one another deeper than kMostNesting. Json::parse can ask the
+// same while it parses, but goes then through all that a list has so far at each object in it.
+bool TooDeep(const std::string& body) {
+  std::int64_t depth = 0;
+  bool text = false;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const char c = body[i];
+    if (c == '"') text = !text;
+    if (text && c == '\\') ++i;
+    if (text) continue;
+    if ((c == '[' || c == '{') && ++depth > kMostNesting) return true;
+    if (c == ']' || c == '}') --depth;
+  }
+  return false;
+}
+
 Json Parsed(const std::string& body) {
-  Json json;
+  if (TooDeep(body)) throw RefusedRequest{400, Join("expected JSON nested at most ", kMostNesting, " deep")};
   try {
-    json = Json::parse(body, [](int depth, Json::parse_event_t, Json&) {
-      if (depth > kMostNesting)
-        throw RefusedRequest{400, Join("expected JSON nested at most ", kMostNesting, " deep")};
-      return true;
-    });
+    return Json::parse(body);
   } catch (const Json::exception& error) {
     throw RefusedRequest{400, Join("expected JSON: ", error.what())};
   }
-  return json;
 }
 
 // Whose annotations are wrong is taken to have none: it must not be in the way of the pod that asks.
@@ -277,7 +296,7 @@ VictimPod ReadVictim(const ExtenderTable& table, const Json& json, double now) {
   const Json* const spec = ObjectOf(&json, "spec", where);
   VictimPod victim;
   victim.known = true;
-  victim.uid = TextOf(MemberOf(metadata, "uid"), where + ": metadata.uid");
+  victim.uid = ShortText(MemberOf(metadata, "uid"), where + ": metadata.uid");
   victim.priority = PriorityOf(spec, where + ": spec");
   victim.gpus = GpusOfPod(table, spec, where + ": spec");
   const Json* const status = ObjectOf(&json, "status", where);
@@ -323,7 +342,7 @@ FilterRequest ReadFilterRequest(const ExtenderTable& table, const std::string& b
   if (request.by_name) {
     for (const Json& name : *names) {
       ExtenderNode node;
-      node.name = TextOf(&name, "NodeNames");
+      node.name = ShortText(&name, "NodeNames");
       const auto known = table.nodes.find(node.name);
       if (known == table.nodes.end()) {
         throw RefusedRequest{
@@ -373,7 +392,7 @@ PreemptionRequest ReadPreemptionRequest(const ExtenderTable& table, const std::s
         on.pods.back() = ReadVictim(table, victim, now);
       } else {
         Typed(&victim, where + ": Pods", Json::value_t::object, "objects");
-        on.pods.back().uid = TextOf(Member(victim, "UID"), where + ": Pods: UID");
+        on.pods.back().uid = ShortText(Member(victim, "UID"), where + ": Pods: UID");
       }
       if (on.pods.back().uid.empty()) {
         throw RefusedRequest{400, Join(where, ": Pods: expected a UID, found none")};

@@ -10,6 +10,7 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kMostGroups = 10000;  // that are remembered
+constexpr std::size_t kMostPods = 100000;   // of all that gather
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -20,31 +21,38 @@ void GangBook::Expire(double now) {
     if (group.state == State::kGathering && now >= group.until) {
       group.state = State::kRefused;
       group.until += timeout_s_;
+      group.through.clear();
     }
     const bool forgotten = now >= group.until && group.state != State::kGathering;
     at = forgotten ? groups_.erase(at) : std::next(at);
   }
 }
 
-int GangBook::HeldByOthers(int type, int gpus, const std::string& key, double until) const {
-  int held = 0;
+std::string GangBook::WhyFull() const {
+  std::size_t pods = 0;
+  for (const auto& [name, group] : groups_) pods += group.through.size();
+  return pods < kMostPods ? "" : Join("more than ", kMostPods, " pods of pod groups that start are known");
+}
+
+std::int64_t GangBook::HeldByOthers(int type, int gpus, const std::string& key, double until) const {
+  std::int64_t held = 0;
   for (const auto& [name, group] : groups_) {
     if (group.state != State::kGathering || group.type != type || name == key || group.until >= until)
       continue;
-    const int waited_for = group.members - static_cast<int>(group.through.size());
+    const std::int64_t waited_for = group.members - static_cast<std::int64_t>(group.through.size());
     // One of its pods may stand where so many of these could.
     held += waited_for * (whole_nodes_ ? 1 : (group.gpus + gpus - 1) / gpus);
   }
   return held;
 }
 
-int GangBook::Held(int type, int gpus, double now) {
+std::int64_t GangBook::Held(int type, int gpus, double now) {
   Expire(now);
   return HeldByOthers(type, gpus, "", kForever);
 }
 
 GangBook::Verdict GangBook::Admit(const ExtenderPod& pod, std::span<const float> scores,
-                                  std::span<const int> slots, double now) {
+                                  std::span<const std::int64_t> slots, double now) {
   Expire(now);
   const PodGroup& asked = *pod.group;
   const auto known = groups_.find(asked.key);
@@ -61,20 +69,25 @@ GangBook::Verdict GangBook::Admit(const ExtenderPod& pod, std::span<const float>
     // Its own room is held, also should there be less in all by now: the group that began first comes first.
     // More pods than a group needs, or one for a second time, take what nobody waits for.
     const bool waited_for = group.state == State::kGathering && group.through.count(pod.name) == 0;
-    const int room = slots[static_cast<std::size_t>(group.type)] -
-                     HeldByOthers(group.type, pod.gpus, asked.key, waited_for ? group.until : kForever);
+    const std::int64_t room =
+        slots[static_cast<std::size_t>(group.type)] -
+        HeldByOthers(group.type, pod.gpus, asked.key, waited_for ? group.until : kForever);
     if (room < 1) return {-1, Join("no room now where the pod group ", asked.key, " runs")};
+    if (!waited_for) return {group.type, ""};
+    if (const std::string full = WhyFull(); !full.empty()) return {-1, full};
     group.through.insert(pod.name);
-    if (group.state == State::kGathering && static_cast<int>(group.through.size()) >= group.members) {
+    if (static_cast<int>(group.through.size()) >= group.members) {
       group.state = State::kWhole;
+      group.through.clear();
       group.until = group.owned ? kForever : now + timeout_s_;
     }
     return {group.type, ""};
   }
 
-  int best = -1, most = 0;
+  int best = -1;
+  std::int64_t most = 0;
   for (std::size_t g = 0; g < slots.size(); ++g) {
-    const int free = slots[g] - HeldByOthers(static_cast<int>(g), pod.gpus, asked.key, kForever);
+    const std::int64_t free = slots[g] - HeldByOthers(static_cast<int>(g), pod.gpus, asked.key, kForever);
     most = std::max(most, free);
     if (free < asked.members || scores[g] == -std::numeric_limits<float>::infinity()) continue;
     if (best < 0 || scores[g] > scores[static_cast<std::size_t>(best)]) best = static_cast<int>(g);
@@ -82,6 +95,9 @@ GangBook::Verdict GangBook::Admit(const ExtenderPod& pod, std::span<const float>
   if (best < 0) {
     return {-1, Join("the pod group ", asked.key, " needs room for ", asked.members, " pods of ", pod.gpus,
                      " GPUs on one type, there is for ", most)};
+  }
+  if (asked.members > 1) {
+    if (const std::string full = WhyFull(); !full.empty()) return {-1, full};
   }
   if (groups_.size() >= kMostGroups) {
     // Rather one that is whole and will not be asked about than one that gathers.
@@ -96,8 +112,9 @@ GangBook::Verdict GangBook::Admit(const ExtenderPod& pod, std::span<const float>
   group.members = asked.members;
   group.owned = asked.owned;
   group.until = now + timeout_s_;
-  group.through.insert(pod.name);
-  if (asked.members == 1) {
+  if (asked.members > 1) {
+    group.through.insert(pod.name);
+  } else {
     group.state = State::kWhole;
     if (asked.owned) group.until = kForever;
   }

@@ -11,6 +11,7 @@
 // The state is this object's alone: what was let through before it was made is not known.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>
@@ -33,11 +34,11 @@ class GangBook {
   };
   // Whether this pod, a member, may start. scores [G]: the policy's, -infinity = not there; slots [G]: how
   // many pods of this size the nodes shown would hold. A pod that is asked about again is let through again.
-  Verdict Admit(const ExtenderPod& pod, std::span<const float> scores, std::span<const int> slots,
+  Verdict Admit(const ExtenderPod& pod, std::span<const float> scores, std::span<const std::int64_t> slots,
                 double now);
 
   // How many slots of a pod of `gpus` GPUs groups hold on a type.
-  int Held(int type, int gpus, double now);
+  std::int64_t Held(int type, int gpus, double now);
 
  private:
   enum class State { kGathering, kWhole, kRefused };
@@ -45,13 +46,16 @@ class GangBook {
     State state = State::kGathering;
     int type = -1, gpus = 0, members = 0;
     bool owned = false;
-    std::set<std::string>
-        through;         // names of pods, which a pod's successor has again where its controller names pods
+    // Of one that gathers: names of pods, which a pod's successor has again where its controller names pods.
+    std::set<std::string> through;
     double until = 0.0;  // when the state ends; of a whole group whose controller is known never
   };
   void Expire(double now);
+  // Why no further pod can be remembered; "" where one can.
+  std::string WhyFull() const;
+
   // Slots on a type held by other groups than `key` that began before one whose time is over at `until`.
-  int HeldByOthers(int type, int gpus, const std::string& key, double until) const;
+  std::int64_t HeldByOthers(int type, int gpus, const std::string& key, double until) const;
 
   double timeout_s_;
   bool whole_nodes_;

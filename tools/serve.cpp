@@ -1,4 +1,6 @@
 // berth serve: a scheduler where jobs are: beside a Slurm, or behind kube-scheduler's extender calls.
+#include <malloc.h>
+
 #include <iostream>
 
 #include "policies/bundle.hpp"
@@ -28,6 +30,9 @@ int RunServe(const std::vector<std::string>& arguments) {
   if (options.Bool("slurm") == options.Bool("extender"))
     throw Error("expected --slurm or --extender, one of the two");
   if (options.Bool("slurm")) return ServeSlurm(options);
+  // Bodies are parsed one at a time, by whichever thread: each would keep the room of its largest in a heap
+  // of its own.
+  mallopt(M_ARENA_MAX, 1);
   HttpListener listener(ReadListening(options));
   const std::string path = options.Required("policy");
   ExtenderTable table = ReadExtenderTable(options.Required("table"));

@@ -105,7 +105,7 @@ void Extender::Remember(const FilterRequest& request) {
 
 ExtenderReply Extender::Filter(const std::string& body, double now) {
   return Answered([&] {
-    const FilterRequest request = ReadFilterRequest(table_, body, now);
+    FilterRequest request = ReadFilterRequest(table_, body, now);
     Remember(request);
     const std::vector<std::string> why = WhyNotNow(request, now);
     Json passed_names = Json::array(), passed_nodes = Json::array(), failed = Json::object();
@@ -115,7 +115,7 @@ ExtenderReply Extender::Filter(const std::string& body, double now) {
       } else if (request.by_name) {
         passed_names.push_back(request.nodes[i].name);
       } else {
-        passed_nodes.push_back(request.raw_nodes[i]);
+        passed_nodes.push_back(std::move(request.raw_nodes[i]));
       }
     }
     ExtenderReply reply;
@@ -125,12 +125,13 @@ ExtenderReply Extender::Filter(const std::string& body, double now) {
     Json json = {{"Nodes", nullptr},
                  {"NodeNames", nullptr},
                  {"FailedNodes", Json::object()},
-                 {"FailedAndUnresolvableNodes", failed},
+                 {"FailedAndUnresolvableNodes", std::move(failed)},
                  {"Error", ""}};
     if (request.by_name) {
       json["NodeNames"] = passed_names;
     } else {
-      json["Nodes"] = {{"metadata", Json::object()}, {"items", passed_nodes}};
+      json["Nodes"]["metadata"] = Json::object();
+      json["Nodes"]["items"] = std::move(passed_nodes);
     }
     reply.body = json.dump();
     return reply;

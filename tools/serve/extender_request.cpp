@@ -326,7 +326,7 @@ VictimPod ReadVictim(const ExtenderTable& table, const Json& json, double now) {
 }  // namespace
 
 FilterRequest ReadFilterRequest(const ExtenderTable& table, const std::string& body, double now) {
-  const Json json = Parsed(body);
+  Json json = Parsed(body);
   Typed(&json, "ExtenderArgs", Json::value_t::object, "an object");
   FilterRequest request;
   const Json* pod = Member(json, "Pod");
@@ -354,12 +354,10 @@ FilterRequest ReadFilterRequest(const ExtenderTable& table, const std::string& b
     return request;
   }
   request.raw_nodes = Json::array();
-  const Json* items = Typed(Member(*nodes, "items"), "Nodes.items", Json::value_t::array, "a list");
+  const Json* const items = Typed(Member(*nodes, "items"), "Nodes.items", Json::value_t::array, "a list");
   if (items == nullptr) return request;
-  for (const Json& item : *items) {
-    request.nodes.push_back(ReadNode(table, item));
-    request.raw_nodes.push_back(item);
-  }
+  for (const Json& item : *items) request.nodes.push_back(ReadNode(table, item));
+  request.raw_nodes = std::move(const_cast<Json&>(*items));  // of `json`, and many times as large as the body
   return request;
 }
 

@@ -126,13 +126,41 @@ int Bind(httplib::Server& server, const ListenOptions& options) {
                    ": expected an address of this machine that is free, found one that cannot be had"));
 }
 
+// Bytes of a request in which the header Range is one of another name, so that answers are whole. httplib
+// 0.11 reads ranges by a recursion that ends a thread with a stack of two megabytes, and compares them with
+// nothing: they would be of the memory behind the answer.
+class NoRanges {
+ public:
+  void Hide(char* bytes, std::size_t size) {
+    for (std::size_t i = 0; i < size && in_head_; ++i) {
+      char& c = bytes[i];
+      if (c == '\n') {
+        in_head_ = line_ != "\r";
+        line_.clear();
+      } else if (line_.size() < kRange.size()) {
+        line_ += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (line_ == kRange) c = '-';
+      }
+    }
+  }
+
+ private:
+  const std::string kRange = "range";
+  std::string line_;  // its begin, in lower case
+  bool in_head_ = true;
+};
+
 // How httplib reads and writes a connection.
 class HttpStream : public httplib::Stream {
  public:
   explicit HttpStream(Connection& connection) : connection_(connection) {}
   bool is_readable() const override { return connection_.end() == Connection::End::kNone; }
   bool is_writable() const override { return connection_.Writable(); }
-  ssize_t read(char* to, std::size_t size) override { return connection_.Read(to, size); }
+  ssize_t read(char* to, std::size_t size) override {
+    const ssize_t count = connection_.Read(to, size);
+    if (count > 0) ranges_.Hide(to, static_cast<std::size_t>(count));
+    return count;
+  }
   ssize_t write(const char* from, std::size_t size) override { return connection_.Write(from, size); }
   void get_remote_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
   void get_local_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
@@ -140,6 +168,7 @@ class HttpStream : public httplib::Stream {
 
  private:
   Connection& connection_;
+  NoRanges ranges_;
 };
 
 // What a request was cut off for before there was one; 0 where it was not.
@@ -165,14 +194,6 @@ std::string RawReply(int status, const ListenOptions& options) {
                               : "Service Unavailable",
               "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
               "\r\n\r\n", body);
-}
-
-// An answer is whole and as it is: httplib 0.11 compares ranges with nothing, so that they would be of the
-// memory behind the answer, and compresses refusals.
-void WantWhole(httplib::Request& request) {
-  request.ranges.clear();
-  request.headers.erase("Range");
-  request.headers.erase("Accept-Encoding");
 }
 
 // httplib's server, but for what it does itself with a socket: it has no limit to a header without an end, to
@@ -210,7 +231,9 @@ class LimitedServer : public httplib::Server {
     HttpStream stream(connection);
     Current() = &connection;
     bool closed = false;
-    const bool done = process_request(stream, /*close_connection=*/true, closed, WantWhole);
+    const bool done =
+        process_request(stream, /*close_connection=*/true, closed,
+                        [](httplib::Request& request) { request.headers.erase("Accept-Encoding"); });
     Current() = nullptr;
     if (const int status = StatusOf(connection); status != 0 && !connection.answered()) {
       const std::string reply = RawReply(status, options_);
@@ -264,10 +287,8 @@ struct HttpListener::Network {
       Send(reply.status == 200 ? of.Answer(plain) : std::move(reply), of.RouteName(plain), begin, response);
     });
     // What httplib itself refuses.
-    server->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
+    server->set_error_handler([this](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return;
-      // No constant: process_request's own, which it has refused for a range before it was set up.
-      WantWhole(const_cast<httplib::Request&>(request));
       const Connection* const now = LimitedServer::Now();
       const int cut_off = now == nullptr ? 0 : StatusOf(*now);
       Send(cut_off != 0 ? CutOff(cut_off, of.options_)

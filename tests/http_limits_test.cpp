@@ -1,4 +1,5 @@
 // What no client can do to `berth serve`: fill its memory, hold its threads, reach a file, or outlast it.
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,8 +15,9 @@
 
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
-#include "tests/fake_slurm.hpp"
+#include "tests/extender_support.hpp"
 #include "tests/http_client.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/serving.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
@@ -41,6 +43,46 @@ std::pair<std::string, double> UntilClosed(int connection, const std::string& se
   std::string said = ExchangeOn(connection, sent);
   return {std::move(said), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
 }
+
+// `berth serve --extender` by the shell, for the folder's p.h5; `as` is put before its name.
+class ExtenderChild {
+ public:
+  ExtenderChild(const TemporaryFolder& folder, const std::string& before, const std::string& as = "") : said_(folder / "said") {
+    const std::string command = Join("cd '", folder.path(), "' && ", before, "{ ", as, BERTH_BINARY,
+                                     " serve --extender --policy p.h5 --table '", test::serve::kFiles,
+                                     "table.json' --port 0 --json serve.json >said 2>&1 & echo $! >process; }");
+    REQUIRE(std::system(command.c_str()) == 0);
+    process_ = std::atoi(test::Slurp(folder / "process").c_str());
+    REQUIRE(process_ > 0);
+    for (int tenths = 0; tenths < 300 && port_ == 0 && kill(process_, 0) == 0; ++tenths) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const std::string told = test::Slurp(folder / "serve.json");
+      if (Json::accept(told)) port_ = Json::parse(told).value("port", 0);
+    }
+    CAPTURE(test::Slurp(said_));
+    CHECK(port_ > 0);
+  }
+  ~ExtenderChild() {
+    if (process_ > 0) kill(process_, SIGKILL);
+  }
+  ExtenderChild(const ExtenderChild&) = delete;
+  ExtenderChild& operator=(const ExtenderChild&) = delete;
+  // By its own word.
+  void End() {
+    kill(process_, SIGINT);
+    const auto ended = [this] { return test::Slurp(said_).find("berth serve: ended") != std::string::npos; };
+    for (int tenths = 0; tenths < 300 && !ended(); ++tenths) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(ended());
+    process_ = 0;
+  }
+  int port() const { return port_; }
+  pid_t process() const { return process_; }
+
+ private:
+  std::string said_;
+  pid_t process_ = 0;
+  int port_ = 0;
+};
 
 }  // namespace
 
@@ -86,7 +128,8 @@ TEST_CASE("http_limits: an answer is whole and as it is, whatever ranges and com
   std::string many = "bytes=-";
   while (many.size() < 8000) many += ",-";
   for (const std::string& range : {std::string("bytes=0-300000"), std::string("bytes=0-99999999999"), std::string("bytes=4000-"),
-                                   std::string("bytes=0-0"), std::string("bytes=-99999"), std::string("bytes=0-0,1-1"), many}) {
+                                   std::string("bytes=0-0"), std::string("bytes=-99999"), std::string("bytes=0-0,1-1"), many, many + ",9-1", "bytes=" + std::string(8000, '1'),
+                                   std::string("9"), std::string("bytes=9-1")}) {
     CAPTURE(range.substr(0, 40));
     for (const std::string& path : {std::string("/healthz"), std::string("/read?q=ok%0a")}) {
       const std::string said = Exchange(port, Get(path, Join("Range: ", range, "\r\n")));
@@ -99,9 +142,12 @@ TEST_CASE("http_limits: an answer is whole and as it is, whatever ranges and com
     CHECK(StatusOf(refused) == 404);
     CHECK_THAT(Body(refused), Contains("no GET /nowhere; there is "));
   }
-  const std::string wrong = Exchange(port, Get("/healthz", Join("Range: ", many, ",9-1\r\n")));
-  CHECK(StatusOf(wrong) == 416);
-  CHECK(Body(wrong) == R"({"Error":"HTTP status 416"})");
+  for (const char* name : {"range", "RANGE", "X: y\r\nrAnGe", "Range: bytes=0-0\r\nRange"}) {
+    CAPTURE(name);
+    CHECK(Body(Exchange(port, Get("/healthz", Join(name, ": bytes=0-300000\r\n")))) == "ok\n");
+  }
+  const std::string said = "x\r\n\r\nRange: bytes=0-0\r\n";  // a body is what it is
+  CHECK(Body(Exchange(port, Post("/say", said))) == said);
   const std::string plain = Exchange(port, Get("/nowhere", "Accept-Encoding: gzip, br\r\n"));
   CHECK_THAT(plain, Contains("no GET /nowhere") && !Contains("Content-Encoding"));
 }
@@ -186,7 +232,8 @@ TEST_CASE("http_limits: ten thousand connections hold so many and no more, and t
         continue;
       }
       const std::string said = ExchangeOn(connection, i % 100 == 0 ? Get("/healthz") : "");
-      refused += StatusOf(said) == 503 || said.empty();  // what was sent may cross the answer
+      // What was sent may cross the answer, and then none comes; who sent nothing is told.
+      refused += StatusOf(said) == 503 || (i % 100 == 0 && said.empty());
     }
     CHECK(refused == 10000 - 24);
     CHECK(files() <= before + 24 + 24 + 2);
@@ -251,20 +298,36 @@ TEST_CASE("http_limits: requests that are none are answered or dropped, and the 
   }
 }
 
+TEST_CASE("http_limits: no header ends a thread with a small stack", "[binary]") {
+  const TemporaryFolder folder;
+  SaveBundle(test::serve::Bundle(), folder / "p.h5");
+  // What the threads of a process without a limit to its stack have.
+  ExtenderChild server(folder, test::kSanitized ? "" : "ulimit -s 2048 && ");
+  CHECK(Body(Exchange(server.port(), Get("/healthz"))) == "ok\n");
+  for (const std::string& header : {"Range: bytes=" + std::string(8000, '1'), "X: " + std::string(8000, '-'),
+                                    "Accept-Encoding: " + std::string(8000, ','), "Content-Type: " + std::string(8000, ';')}) {
+    CAPTURE(header.substr(0, 20));
+    (void)Exchange(server.port(), Get("/healthz", header + "\r\n"));
+    (void)Exchange(server.port(), Post("/filter", "{}", header + "\r\n"));
+    (void)Exchange(server.port(), Get("/" + std::string(1000, 'a'), header + "\r\n"));
+    CHECK(Body(Exchange(server.port(), Get("/healthz"))) == "ok\n");
+  }
+  server.End();
+}
+
 TEST_CASE("http_limits: the server needs no root", "[binary]") {
   if (geteuid() == 0 && std::system("command -v setpriv >/dev/null") != 0) return test::Skip("needs the program setpriv");
   const TemporaryFolder folder;
-  test::FakeSlurm slurm;
-  slurm.AddNode("v1", "v100", 4);
-  slurm.Set("now", nullptr);  // the clock of the machine
-  std::filesystem::permissions(slurm.folder().path(), std::filesystem::perms::all);
-  const std::string as = geteuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups " : "";
-  // One look at a Slurm of files: it writes its folder, and is nobody.
-  const std::string command = Join("cd '", slurm.folder().path(), "' && chmod 0777 . state.json bin/* && ", as, BERTH_BINARY,
-                                   " serve --slurm --once --out out >said 2>&1");
-  const int code = std::system(command.c_str());
-  CAPTURE(test::Slurp(slurm / "said"));
-  CHECK(code == 0);
+  SaveBundle(test::serve::Bundle(), folder / "p.h5");
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(folder / "p.h5", std::filesystem::perms::all);
+  ExtenderChild server(folder, "", geteuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups " : "");
+  const int port = server.port();
+  CHECK(Body(Exchange(port, Get("/healthz"))) == "ok\n");
+  CHECK(StatusOf(Exchange(port, Post("/filter", test::Slurp(test::serve::kFiles + "names.json")))) == 200);
+  const std::string status = test::Slurp(Join("/proc/", server.process(), "/status"));
+  CHECK_THAT(status, Contains("\nUid:") && !Contains("\nUid:\t0") && !Contains("\nGid:\t0"));
+  server.End();
 }
 
 }  // namespace berth

@@ -4,8 +4,9 @@
 // It listens on a port or a UNIX socket, with TLS or without, asks for a bearer token where it has one,
 // bounds bodies, headers, connections and the time of each (connection.hpp), and answers what is wrong with a
 // request itself: {"Error": why} with 400 (a body cut short), 401, 403, 404, 405, 408 (too slow), 413, 414,
-// 431 (long headers), 500 (the handler threw) or 503 (no connection left). Every answer closes its
-// connection: a body that was refused half read is never taken for the next request.
+// 431 (long headers), 500 (the handler threw) or 503 (no connection left): by the headers before it reads the
+// body, where they say it. Every answer closes its connection: a body that was refused half read is never
+// taken for the next request.
 #pragma once
 
 #include <atomic>

@@ -3,6 +3,7 @@
 #include <interfaces/highs_c_api.h>
 
 #include "baselines/embedding.hpp"
+#include "baselines/solved_program.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -73,6 +74,11 @@ const char* Explain(LpStatus status) {
   return "?";
 }
 
+std::function<void(const SolvedProgram&)>& ProgramObserver() {
+  static std::function<void(const SolvedProgram&)> observer;
+  return observer;
+}
+
 struct LpSolver::Instance {
   Instance() : highs(Highs_create()) {
     BERTH_CHECK(highs != nullptr, "HiGHS gives no instance");
@@ -85,6 +91,7 @@ struct LpSolver::Instance {
   ~Instance() { Highs_destroy(highs); }
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
+  LpStatus Solve(const LpModel& model, LpMethod method, LpSolution& solution, double time_limit_s);
 
   void* highs;
   std::vector<double> column_dual, row_value;
@@ -96,9 +103,20 @@ LpSolver::LpSolver(LpSolver&&) noexcept = default;
 LpSolver& LpSolver::operator=(LpSolver&&) noexcept = default;
 
 LpStatus LpSolver::Solve(const LpModel& model, LpMethod method, LpSolution& solution, double time_limit_s) {
+  const LpStatus status = instance_->Solve(model, method, solution, time_limit_s);
+  if (ProgramObserver()) {
+    SolvedProgram solved{model, status};
+    if (status == LpStatus::kOptimal)
+      solved.x = solution.x, solved.objective = solved.bound = solution.objective;
+    ProgramObserver()(solved);
+  }
+  return status;
+}
+
+LpStatus LpSolver::Instance::Solve(const LpModel& model, LpMethod method, LpSolution& solution,
+                                   double time_limit_s) {
   BERTH_CHECK(model.integer.empty() || method == LpMethod::kSimplex, "whole columns are for kSimplex");
   if (method == LpMethod::kEmbedding) return SolveEmbedding(model, solution, time_limit_s);
-  void* highs = instance_->highs;
   const bool interior = method == LpMethod::kInteriorPoint;
   Highs_setStringOptionValue(highs, "solver", interior ? "ipx" : "simplex");
   Highs_setStringOptionValue(highs, "run_crossover", interior ? "off" : "on");
@@ -140,10 +158,9 @@ LpStatus LpSolver::Solve(const LpModel& model, LpMethod method, LpSolution& solu
   }
   solution.x.resize(model.cost.size());
   solution.row_dual.resize(model.row_lower.size());
-  instance_->column_dual.resize(model.cost.size());
-  instance_->row_value.resize(model.row_lower.size());
-  Highs_getSolution(highs, solution.x.data(), instance_->column_dual.data(), instance_->row_value.data(),
-                    solution.row_dual.data());
+  column_dual.resize(model.cost.size());
+  row_value.resize(model.row_lower.size());
+  Highs_getSolution(highs, solution.x.data(), column_dual.data(), row_value.data(), solution.row_dual.data());
   solution.objective = Highs_getObjectiveValue(highs);
   return LpStatus::kOptimal;
 }

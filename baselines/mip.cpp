@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <memory>
 
+#include "baselines/solved_program.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
+namespace {
 
-MipAnswer SolveMip(const LpModel& model, const MipLimits& limits, std::span<const double> start) {
+// `status`: kError where HiGHS fails.
+MipAnswer RunHighs(const LpModel& model, const MipLimits& limits, std::span<const double> start,
+                   LpStatus& status) {
+  status = LpStatus::kError;
   const std::unique_ptr<void, void (*)(void*)> owner(Highs_create(), Highs_destroy);
   void* highs = owner.get();
   BERTH_CHECK(highs != nullptr, "HiGHS gives no instance");
@@ -39,13 +44,29 @@ MipAnswer SolveMip(const LpModel& model, const MipLimits& limits, std::span<cons
   HighsInt feasible = 0;
   Highs_getIntInfoValue(highs, "primal_solution_status", &feasible);
   answer.found = feasible == kHighsSolutionStatusFeasible;
-  answer.proven = Highs_getModelStatus(highs) == kHighsModelStatusOptimal;
+  const HighsInt outcome = Highs_getModelStatus(highs);
+  answer.proven = outcome == kHighsModelStatusOptimal;
+  status = answer.proven                               ? LpStatus::kOptimal
+           : outcome == kHighsModelStatusInfeasible    ? LpStatus::kInfeasible
+           : outcome == kHighsModelStatusTimeLimit     ? LpStatus::kTimeLimit
+           : outcome == kHighsModelStatusSolutionLimit ? LpStatus::kTimeLimit
+                                                       : LpStatus::kError;
   Highs_getDoubleInfoValue(highs, "mip_dual_bound", &answer.bound);
   if (!answer.found) return answer;
   answer.x.resize(model.cost.size());
   std::vector<double> column_dual(model.cost.size()), row_value(model.row_lower.size()), row_dual(row_value);
   Highs_getSolution(highs, answer.x.data(), column_dual.data(), row_value.data(), row_dual.data());
   answer.objective = Highs_getObjectiveValue(highs);
+  return answer;
+}
+
+}  // namespace
+
+MipAnswer SolveMip(const LpModel& model, const MipLimits& limits, std::span<const double> start) {
+  LpStatus status = LpStatus::kError;
+  MipAnswer answer = RunHighs(model, limits, start, status);
+  if (ProgramObserver())
+    ProgramObserver()({model, status, answer.x, answer.objective, answer.bound, limits.gap});
   return answer;
 }
 

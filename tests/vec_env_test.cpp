@@ -422,47 +422,6 @@ TEST_CASE("the same bits on any number of threads, and after save and load") {
   }
 }
 
-TEST_CASE("each row of a vector of environments is an environment that is stepped by itself") {
-  SchedEnvOptions options = Options(true, 6);
-  options.episode_jobs = 12;
-  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kRounds, 60.0}, /*ends=*/false);
-  const auto vector = MakeVecEnv(source, options, 5, /*threads=*/3);
-  std::vector<SchedEnv> single;
-  single.reserve(5);
-  for (std::uint32_t i = 0; i < 5; ++i) single.emplace_back(source, options, i).Begin(0);
-  const auto width = static_cast<std::size_t>(vector->num_actions());
-  const auto size = static_cast<std::size_t>(vector->layout().size());
-  StepStorage out(5, vector->layout().size(), vector->num_actions());
-  const auto same = [](std::span<const float> a, std::span<const float> b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-  };
-  vector->Reset(out.buffers());
-  Stream stream(9, Purpose::kTest);
-  std::vector<std::int32_t> actions(5);
-  int ends = 0;
-  for (int step = 0; step < 600; ++step) {
-    for (std::size_t i = 0; i < 5; ++i) {
-      const auto mask = std::span(out.action_mask).subspan(i * width, width);
-      REQUIRE(same(std::span(out.observation).subspan(i * size, size), single[i].observation()));
-      REQUIRE(std::equal(mask.begin(), mask.end(), single[i].mask().begin(), single[i].mask().end()));
-      actions[i] = RandomLegal(mask, stream);
-    }
-    vector->Step(actions, out.buffers());
-    for (std::size_t i = 0; i < 5; ++i) {
-      const SchedEnv::Outcome outcome = single[i].Step(actions[i]);
-      REQUIRE(out.reward[i] == static_cast<float>(outcome.reward));
-      REQUIRE(out.discount[i] == static_cast<float>(outcome.discount));
-      REQUIRE((out.terminated[i] != 0) == outcome.terminated);
-      REQUIRE((out.truncated[i] != 0) == outcome.truncated);
-      if (!outcome.terminated && !outcome.truncated) continue;
-      ++ends;
-      REQUIRE(same(std::span(out.final_observation).subspan(i * size, size), single[i].observation()));
-      single[i].Begin(single[i].episode() + 1);
-    }
-  }
-  CHECK(ends > 5);
-}
-
 TEST_CASE("commit: the chosen job blocks until it fits and starts at once where it does") {
   SchedEnvOptions options = Options(false, 8);
   options.mdp.semantics = Semantics::kCommit;

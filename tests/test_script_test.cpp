@@ -104,8 +104,8 @@ TEST_CASE("tools/test --sanitize: a build of its own, all of its suites or a par
   CHECK(script.Run("", "--sanitize address --part 1/3") == 0);
   CHECK_THAT(script.said, EndsWith("\n4 passed, 0 failed, 2 skipped\n"));  // two shards
   CHECK_THAT(Slurp(script / "asked.txt"), EndsWith("--preset asan -DBERTH_TEST_PART=1/3 -DBERTH_LEARN=OFF\n"));
-  // The fifth of sixteen turns: part 2 of 8, under the other sanitizer.
-  script.Program("bin/git", "echo 0000015b56a0c9cd8f1c9e3a");
+  // Turn 31 of 24 is 7: part 2 of 8, under the other sanitizer.
+  script.Program("bin/git", "echo 000001fb56a0c9cd8f1c9e3a");
   CHECK(script.Run("", "--sanitize rotate") == 0);
   CHECK_THAT(Slurp(script / "asked.txt"), EndsWith("--preset tsan -DBERTH_TEST_PART=2/8 -DBERTH_LEARN=OFF\n"));
   CHECK_THAT(script.said, Contains("under the thread sanitizer, part 2/8") && EndsWith("\n2 passed, 0 failed\n"));
@@ -118,6 +118,18 @@ TEST_CASE("tools/test --sanitize: a build of its own, all of its suites or a par
     CHECK(script.Run("", words) == 2);
     CHECK_THAT(script.said, Contains("test: expected nothing or --sanitize"));
   }
+}
+
+TEST_CASE("tools/test --sanitize rotate: every third turn is a campaign, whose findings have failed") {
+  Script script;
+  script.Program("bin/git", "echo 0000008b56a0c9cd8f1c9e3a");
+  const std::string page = "mkdir -p out/campaign; printf '| part | n |\\n## Findings\\nits word\\n## Runs\\n' >out/campaign/README.md";
+  script.Program("tools/campaign", Join("echo \"$*\"; ", page));
+  CHECK(script.Run("", "--sanitize rotate") == 0);
+  CHECK_THAT(script.said, Contains("--minutes 5\n") && Contains("| part | n |\n") && EndsWith("\n1 passed, 0 failed\n"));
+  script.Program("tools/campaign", Join(page, "; exit 1"));
+  CHECK(script.Run("", "--sanitize rotate") == 1);
+  CHECK_THAT(script.said, Contains("its word\n") && EndsWith("\n0 passed, 1 failed\n"));
 }
 
 TEST_CASE("tools/compile_cuda: where there is no nvcc it says so, where the compiler fails it has failed") {

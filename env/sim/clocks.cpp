@@ -169,6 +169,9 @@ void SimCore::Drop(int job) {
   Log(state_.now, EventKind::kReject, type, job, -1);
 }
 
+// Numbers of rounds are whole as doubles up to here; what is to come behind it never comes.
+constexpr double kMostRounds = 9e15;
+
 bool SimCore::AdvanceRounds() {
   SimState& s = state_;
   const double length = scenario_.data().clock.round_s;
@@ -181,7 +184,7 @@ bool SimCore::AdvanceRounds() {
   } else {  // skip to the first boundary that brings something
     const double timer = s.active.empty() ? kNever : NextTimer();
     const double next = std::min({NextArrival(), wake_at_, timer});
-    if (next == kNever || TimersAlone(next)) return NothingFollows();
+    if (next > kMostRounds * length || TimersAlone(next)) return NothingFollows();
     round_ = std::max(round_ + 1, static_cast<std::int64_t>(std::ceil(next / length)));
     while (static_cast<double>(round_) * length < next) ++round_;  // the quotient may round down
   }

@@ -48,7 +48,8 @@ gavel::Problem ManyClasses(int gpus) {
 }  // namespace
 
 TEST_CASE("solver effort: water filling over many classes", "[gavel][lp]") {
-  for (const auto& [gpus, expected] : {std::pair{30, "3 programs, 2572 rows, 8453 columns"}, {100, "3 programs, 2563 rows, 8451 columns"},
+  for (const auto& [gpus, expected] : {std::pair{2, "6 programs, 4084 rows, 11431 columns"},
+                                      {30, "3 programs, 2572 rows, 8453 columns"}, {100, "3 programs, 2563 rows, 8451 columns"},
                                       {300, "9 programs, 6587 rows, 28450 columns"}}) {
     CAPTURE(gpus);
     const gavel::Problem problem = ManyClasses(gpus);

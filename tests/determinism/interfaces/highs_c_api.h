@@ -9,7 +9,8 @@ inline constexpr HighsInt kHighsStatusError = -1, kHighsMatrixFormatRowwise = 2,
                           kHighsObjSenseMaximize = -1, kHighsVarTypeContinuous = 0, kHighsVarTypeInteger = 1,
                           kHighsModelStatusOptimal = 7, kHighsModelStatusInfeasible = 8,
                           kHighsModelStatusUnboundedOrInfeasible = 9, kHighsModelStatusUnbounded = 10,
-                          kHighsModelStatusTimeLimit = 13, kHighsSolutionStatusFeasible = 2;
+                          kHighsModelStatusTimeLimit = 13, kHighsModelStatusSolutionLimit = 16,
+                          kHighsSolutionStatusFeasible = 2;
 
 [[noreturn]] inline HighsInt BerthNoHighs() {
   throw berth::Error("needs HiGHS");

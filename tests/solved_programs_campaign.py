@@ -30,6 +30,9 @@ while time.monotonic() < until:
     run = subprocess.run([its.tests, "solved programs*"], env=environment, text=True, capture_output=True, check=False)
     count = re.search(r"(\d+) comparisons, ", run.stdout)
     compared += int(count[1]) if count else 0
+    if "needs Python with" in run.stdout:
+        print(run.stdout)
+        break
     if run.returncode != 0 or count is None:  # one that compares nothing is none
         path = its.out / "findings" / f"programs-{seed}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)

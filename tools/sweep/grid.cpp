@@ -4,6 +4,7 @@
 #include <cctype>
 #include <functional>
 #include <iterator>
+#include <set>
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
@@ -37,6 +38,15 @@ std::vector<std::string> Parts(const std::string& text, char separator) {
   }
   for (std::string& part : parts) part = Trim(part);
   return parts;
+}
+
+bool Matches(const std::string& text) {  // its parentheses
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth < 0) return false;
+  }
+  return depth == 0;
 }
 
 bool IsRange(const std::string& text) {
@@ -98,12 +108,16 @@ std::vector<Axis> ParseAxes(const std::string& text) {
       if (value.empty() && !bars)
         throw Error(
             Join("axis '", axis.name, "': expected values between commas, found none in '", part, "'"));
+      if (!Matches(value))
+        throw Error(Join("axis '", axis.name, "': expected parentheses that match, found '", value, "'"));
       if (IsRange(value)) {
         for (std::string& count : Counts(value, Join("axis '", axis.name, "'")))
           axis.values.push_back(std::move(count));
       } else {
         axis.values.push_back(value);
       }
+      if (std::ssize(axis.values) > kMostValues)
+        throw Error(Join("axis '", axis.name, "': expected at most ", kMostValues, " values, found more"));
     }
     axes.push_back(std::move(axis));
   }
@@ -119,8 +133,9 @@ Grid::Grid(std::vector<Axis> axes, const std::vector<std::string>& taken) : axes
     if (std::find(taken.begin(), taken.end(), axis.name) != taken.end())
       throw Error(
           Join("axis '", axis.name, "': expected another name, since the table has a column of this one"));
+    std::set<std::string> known;
     for (const std::string& value : axis.values) {
-      if (std::count(axis.values.begin(), axis.values.end(), value) > 1)
+      if (!known.insert(value).second)
         throw Error(Join("axis '", axis.name, "': expected each value once, found '", value, "' twice"));
     }
     size_ *= std::ssize(axis.values);

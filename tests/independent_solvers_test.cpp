@@ -12,14 +12,12 @@
 #include "tools/solve/certified.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
-#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/certified_problems.hpp"
 #include "tests/python.hpp"
 #include "tests/skip.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/solver_script.hpp"
 #include "tools/json.hpp"
-#include "tools/output_file.hpp"
 
 namespace berth {
 namespace {
@@ -131,15 +129,7 @@ TEST_CASE("objectives of allocations are those of CBC and Clarabel", "[gavel][lp
     packed["answers"] = PackedAnswers(pairs, round % 10 == 0);
     lines += packed.dump() + "\n";
   }
-  const test::TemporaryFolder folder;
-  WriteTextFile(folder / "problems.jsonl", lines);
-  const std::string command = Join("'", python, "' '", BERTH_SOURCE_DIR, "/tests/independent_solvers.py' '",
-                                   (folder / "problems.jsonl"), "' > '", (folder / "said"), "' 2>&1");
-  const int status = std::system(command.c_str());
-  const std::string said = test::Slurp(folder / "said");
-  INFO(said);
-  CHECK(status == 0);
-  if (many != nullptr) WARN(said);
+  test::CheckLines(python, BERTH_SOURCE_DIR "/tests/independent_solvers.py", lines, many != nullptr);
 }
 
 }  // namespace berth

@@ -21,14 +21,13 @@
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/table.hpp"
-#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/python.hpp"
 #include "tests/runs.hpp"
 #include "tests/sanitized.hpp"
 #include "tests/skip.hpp"
 #include "tests/small_instances.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/solver_script.hpp"
 #include "tests/toy_scenarios.hpp"
 #include "tools/bench/exact_schedule.hpp"
 #include "tools/json.hpp"
@@ -300,16 +299,8 @@ TEST_CASE("solved programs: answers are those of CBC and Clarabel", "[lp]") {
     INFO(kind);
     CHECK(file.count(kind) > 0);
   }
-  const test::TemporaryFolder folder;
-  WriteTextFile(folder / "programs.jsonl", file.lines());
   if (const char* kept = std::getenv("BERTH_PROGRAM_FILE")) WriteTextFile(kept, file.lines());
-  const std::string command = Join("'", python, "' '", BERTH_SOURCE_DIR, "/tests/solved_programs.py' '",
-                                   (folder / "programs.jsonl"), "' > '", (folder / "said"), "' 2>&1");
-  const int status = std::system(command.c_str());
-  const std::string said = test::Slurp(folder / "said");
-  INFO(said);
-  CHECK(status == 0);
-  if (given != nullptr) WARN(said);
+  test::CheckLines(python, BERTH_SOURCE_DIR "/tests/solved_programs.py", file.lines(), given != nullptr);
 }
 
 }  // namespace berth

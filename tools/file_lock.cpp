@@ -17,6 +17,7 @@
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/whole_file.hpp"
+#include "env/base/write_all.hpp"
 #include "tools/output_file.hpp"
 
 namespace berth {
@@ -75,11 +76,7 @@ FileLock::FileLock(const std::string& path, const std::string& what, const std::
       shared ? "" : Join("process ", getpid(), " (", who, ") on ", HostName(), " since ", Now());
   int error = 0;
   while (ftruncate(file_, 0) != 0 && (error = errno) == EINTR) error = 0;
-  for (std::size_t at = 0; error == 0 && at < holder.size();) {
-    const ssize_t count = pwrite(file_, holder.data() + at, holder.size() - at, static_cast<off_t>(at));
-    if (count > 0) at += static_cast<std::size_t>(count);
-    if (count == 0 || (count < 0 && errno != EINTR)) error = count == 0 ? ENOSPC : errno;
-  }
+  if (error == 0) error = WriteAll(file_, holder);
   if (error != 0) {
     close(file_);
     throw Error(Join(path, ": cannot be written: ", std::strerror(error)));

@@ -11,6 +11,7 @@
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/whole_file.hpp"
+#include "env/base/write_all.hpp"
 
 namespace berth {
 namespace {
@@ -19,15 +20,7 @@ namespace {
 int WriteInto(const std::string& device, std::string_view bytes) {
   const int file = open(device.c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return errno;
-  int error = 0;
-  while (error == 0 && !bytes.empty()) {
-    const ssize_t count = write(file, bytes.data(), bytes.size());
-    if (count > 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    } else if (count == 0 || errno != EINTR) {
-      error = count < 0 ? errno : ENOSPC;
-    }
-  }
+  const int error = WriteAll(file, bytes);
   return close(file) != 0 && errno != EINTR && error == 0 ? errno : error;
 }
 

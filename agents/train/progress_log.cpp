@@ -9,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -137,8 +136,8 @@ std::vector<std::string> OldRows(const std::string& path, std::int64_t last) {
   std::vector<std::string> rows;
   const auto fields = [](const std::string& row) { return std::count(row.begin(), row.end(), ','); };
   if (!std::filesystem::exists(path)) return rows;
-  std::istringstream in(ReadText(path));
-  for (std::string line; std::getline(in, line);) {
+  TextFile in(path);
+  for (std::string line; in.Next(line);) {
     const bool whole = rows.empty() || fields(line) == fields(rows[0]);
     if (whole && (rows.empty() || std::strtoll(line.c_str(), nullptr, 10) <= last)) rows.push_back(line);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "env/base/write_all.hpp"
 
 namespace berth {
 namespace {
@@ -34,13 +35,8 @@ void FlushFolder(const std::string& path) {
 }
 
 // 0 or the error.
-int WriteAll(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return count < 0 ? errno : ENOSPC;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+int WriteToDisk(int file, std::string_view bytes) {
+  if (const int error = WriteAll(file, bytes); error != 0) return error;
   while (fsync(file) != 0) {
     if (errno != EINTR) return errno;
   }
@@ -116,7 +112,7 @@ void WholeFile::Fail(int error) {
 }
 
 void WholeFile::Commit(std::string_view bytes) {
-  int error = WriteAll(file_, bytes);
+  int error = WriteToDisk(file_, bytes);
   if (error == 0) error = Rename(temporary_, path_);
   close(file_);  // behind the name, since it holds the lock; after a flush nothing is left that could fail
   file_ = -1;

@@ -42,8 +42,8 @@ def main():
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     run = out / "run"
-    # Learning rates fall with the steps asked for: so many that they hardly do.
-    words = [args.berth, "train", "--agent", args.agent, "--steps", "1000000000", "--members", "1", "--validate", "0", "--threads",
+    # Learning rates fall with the steps asked for: so many that they hardly do, and that no machine reaches the end.
+    words = [args.berth, "train", "--agent", args.agent, "--steps", "100000000000", "--members", "1", "--validate", "0", "--threads",
              str(args.threads), "--out", str(run)] + (["--resume"] if (run / "checkpoint.h5").exists() else ["--seed", str(args.seed)])
     with open(out / "train.log", "w", encoding="utf-8") as log, open(out / "train.csv", "w", encoding="utf-8") as csv:
         train = subprocess.Popen(words, stdout=log, stderr=log)  # pylint: disable=consider-using-with

@@ -256,7 +256,8 @@ Reader::Reader(const std::string& path, const std::string& kind, int newest_vers
       hash += HashItem(name, &value, sizeof(value));
     }
   }
-  for (const std::string& name : Datasets()) {
+  datasets_ = DatasetsOf(file_, path_);
+  for (const std::string& name : datasets_) {
     const Handle set = OpenDataset(file_, path_, name);
     const Handle type(H5Dget_type(set.get()), H5Tclose);
     std::vector<char> raw(BytesOf(set.get()));
@@ -279,8 +280,7 @@ Reader::~Reader() {
 }
 
 bool Reader::Has(const std::string& dataset) const {
-  const std::vector<std::string> all = Datasets();
-  return std::find(all.begin(), all.end(), dataset) != all.end();
+  return std::binary_search(datasets_.begin(), datasets_.end(), dataset);
 }
 
 bool Reader::HasAttribute(const std::string& name) const {
@@ -340,11 +340,6 @@ std::vector<std::string> Reader::Strings(const std::string& dataset) const {
     }
   }
   return values;
-}
-
-std::vector<std::string> Reader::Datasets() const {
-  const Guard guard(Lock());
-  return DatasetsOf(file_, path_);
 }
 
 std::vector<std::string> Reader::Attributes() const {

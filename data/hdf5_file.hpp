@@ -80,13 +80,14 @@ class Reader {
   std::vector<T> Array(const std::string& dataset, std::int64_t expected_size = -1,
                        std::vector<std::int64_t>* shape = nullptr) const;
   std::vector<std::string> Strings(const std::string& dataset) const;
-  std::vector<std::string> Datasets() const;    // all paths, sorted
-  std::vector<std::string> Attributes() const;  // of the root
+  const std::vector<std::string>& Datasets() const { return datasets_; }  // all paths, sorted
+  std::vector<std::string> Attributes() const;                            // of the root
 
  private:
   std::string path_;
   std::int64_t file_ = -1;
   int version_ = 0;
+  std::vector<std::string> datasets_;
 };
 
 // The kind attribute of any Berth file. Error where it is not one.

@@ -3,6 +3,9 @@
 // whatever commands the input says, legal or not: the simulator's auditor looks at every event, after every advance and every decision the
 // invariants must hold, and what was refused must have changed nothing.
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "data/workloads.hpp"
@@ -164,8 +167,14 @@ Scenario Drawn(Input& in) {
     case 2: settings.clock = {ClockKind::kHpc}; break;
     default: settings.clock = {ClockKind::kEvent};
   }
-  if (in.Coin()) settings.costs = {7.0, 5.0, 3.0};
-  return MakeWorkload(cluster.workload, settings)->Make(in.Byte(), Split::kEvaluate, 0, 0);
+  const bool costly = in.Coin();
+  if (costly) settings.costs = {7.0, 5.0, 3.0};
+  // Tables are read anew for each workload, which takes longer than all else.
+  static std::map<std::string, std::shared_ptr<const ScenarioSource>> made;
+  if (made.size() > 2000) made.clear();
+  auto& workload = made[Join(cluster.workload, " ", cluster.text, " ", features, " ", settings.clock.ToString(), " ", costly)];
+  if (workload == nullptr) workload = MakeWorkload(cluster.workload, settings);
+  return workload->Make(in.Byte(), Split::kEvaluate, 0, 0);
 }
 
 // Any command: of jobs, types, devices and numbers that may not be.

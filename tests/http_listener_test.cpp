@@ -197,6 +197,8 @@ TEST_CASE("http_listener: who is refused is refused before the body is read") {
   CHECK(refused("/nowhere", mine) == 404);
   CHECK(refused("/brief", mine) == 413);  // a route's own limit
   CHECK(refused("/say", mine) == 400);
+  CHECK(refused("/say", "Expect: 100-continue\r\n") == 401);
+  CHECK(refused("/say", mine + "Expect: 100-continue\r\n") == 100);
   const auto brief = [&](std::size_t size) {
     return StatusOf(Exchange(serving.port(), Post("/brief", std::string(size, 'x'), mine)));
   };

@@ -286,6 +286,15 @@ struct HttpListener::Network {
       }
       Send(reply.status == 200 ? of.Answer(plain) : std::move(reply), of.RouteName(plain), begin, response);
     });
+    // Who asks before it sends a body is told now; nobody is asked for one that is refused.
+    server->set_expect_100_continue_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          const HttpRequest plain = Plain(request);
+          HttpReply reply = of.Check(plain);
+          if (reply.status == 200) return 100;
+          Send(std::move(reply), of.RouteName(plain), SteadyClock::now(), response);
+          return response.status;
+        });
     // What httplib itself refuses.
     server->set_error_handler([this](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return;

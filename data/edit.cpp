@@ -117,7 +117,7 @@ Scenario TakeJobs(const Scenario& scenario, std::span<const int> indices) {
   const double origin = data.jobs.arrival.front();
   for (double& arrival : data.jobs.arrival) arrival -= origin;
   for (double& deadline : data.jobs.deadline) deadline -= origin;
-  data.features = data.features.OfJobs(data.jobs);
+  data.features = data.features.OfJobs(data.jobs, origin);
   return Scenario(std::move(data));
 }
 
@@ -225,7 +225,7 @@ Scenario ShuffleArrivals(const Scenario& scenario, std::uint64_t seed) {
     if (!data.jobs.deadline.empty()) data.jobs.deadline[i] += arrival[i] - data.jobs.arrival[i];
     data.jobs.arrival[i] = arrival[i];
   }
-  data.features = data.features.OfJobs(data.jobs);
+  data.features = data.features.OfJobs(data.jobs, /*origin_s=*/0.0);
   return Scenario(std::move(data));
 }
 

@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 #include "tools/results.hpp"
 
 namespace berth {
@@ -85,6 +86,20 @@ TEST_CASE("backlog: of the window, while others come before and after", "[backlo
   // Arrivals end at 45, when 2 and 3 are done (30, 40), 4 and 5 are not: 20, 25, 25, 20.
   CHECK(m.open_at_end == 0.5);
   CHECK(m.censored_jct_s == 22.5);
+}
+
+TEST_CASE("backlog: jobs that wait for others count, and those at work within a round, by hand", "[backlog]") {
+  // At 2 s, of three jobs of 10 s, each after the one before, 8 s are left of the first and 10 of each other.
+  const ScenarioData chain = test::TinyData({{"a", 3}}, {{1.0}}, {{0, 10}, {1, 10}, {2, 10}});
+  const Metrics m = test::RunOf("fcfs", test::With(chain, "stages(after=1>0:2>1)")).metrics;
+  CHECK(m.backlog_jobs == 3.0);
+  CHECK(m.backlog_gpu_h == 28.0 / 3600.0);
+  // At 900 s, of two jobs of 3000 s, 2100 s are left of the first, whether or not a round is over then.
+  const ScenarioData two = test::TinyData({{"a", 2}}, {{1.0}}, {{0, 3000}, {900, 3000}});
+  for (const char* clock : {"event", "rounds(1000)", "rounds(300)"}) {
+    CAPTURE(clock);
+    CHECK(test::RunOf("fcfs", test::With(two, "", clock)).metrics.backlog_gpu_h == 5100.0 / 3600.0);
+  }
 }
 
 TEST_CASE("backlog: the rule", "[backlog]") {

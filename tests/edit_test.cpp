@@ -3,6 +3,10 @@
 
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "env/features/failures/failures.hpp"
+#include "env/features/power/power.hpp"
+#include "env/features/services/services.hpp"
+#include "env/features/table.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
@@ -50,6 +54,27 @@ TEST_CASE("edit: some of the jobs, with all that is theirs, from the first one's
   CHECK(jobs.demand == std::vector<double>{2, 20, 4, 40});
   CHECK(TakeJobs(Sample(), std::vector<int>{1, 2, 3}).Hash() == Slice(Sample(), 1, 4).Hash());
   CHECK(Ids(ArrivingIn(Sample(), 100, 400)) == std::vector<std::int64_t>{11, 12});
+}
+
+TEST_CASE("edit: of later jobs, outages, prices and times of day stay where they were") {
+  ScenarioData data = Sample().data();
+  data.jobs.arrival = {0, 100, 3600, 7210};
+  data.jobs.deadline = {kNever, kNever, kNever, 9000};
+  data.features = ParseFeatures(
+      "failures(mtbf_h=0,events=50:90:node:a100/0|50:4000:gpu:a100/7:10|5000:6000.5:gpu:h100/1|9000:inf:node:a100/1);"
+      "power(electricity_price=1:2:3,ambient_swing_c=1,hottest_h=0.5);services(pattern=diurnal,period_s=1000,begins_s=10)");
+  const Scenario all(data);
+  const Scenario some = Slice(all, 2, 4);
+  const Features& features = some.data().features;
+  CHECK(features.Find<FailureSettings>()->events == "0:400:gpu:a100/7:10|1400:2400.5:gpu:h100/1|5400:inf:node:a100/1");
+  CHECK(features.Find<PowerSettings>()->electricity_price == std::vector<double>{2, 3, 1});
+  CHECK(features.Find<PowerSettings>()->hottest_h == 23.5);
+  CHECK(features.Find<ServiceSettings>()->begins_s == 610);
+  CHECK(TakeJobs(all, std::vector<int>{2, 3}).Hash() == some.Hash());
+  CHECK(ToString(Slice(all, 0, 2).data().features) == ToString(data.features));
+  CHECK(ToString(ShuffleArrivals(all, 1).data().features) == ToString(data.features));
+  // 7 is down from the start, and back 400 s later.
+  CHECK(PlannedOutages(*features.Find<FailureSettings>(), some.data())[0].down == 0.0);
 }
 
 TEST_CASE("edit: slices of a GPU come with it", "[cli]") {
@@ -167,6 +192,28 @@ TEST_CASE("edit: convert changes a scenario", "[cli]") {
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --scale-load 0 --out c.h5"), "--scale-load: ");
   CheckOneLine(Berth(folder, "convert --format berth a.h5 --out a.h5"),
                "--out: expected another file than trace");
+}
+
+TEST_CASE("edit: --features adds to those of a file, unless it begins with none", "[cli]") {
+  const test::TemporaryFolder folder;
+  ScenarioData data = Sample().data();
+  data.features = ParseFeatures("stages(after=11>10);failures(mtbf_h=0,events=50:90:node:a100/0)");
+  WriteScenario(Scenario(data), folder / "a.h5");
+  const auto features = [&](const std::string& given) {
+    const auto done = Berth(folder, Join("convert --format berth a.h5 --features '", given, "' --out b.h5"));
+    CAPTURE(done.out);
+    REQUIRE(done.code == 0);
+    return ToString(ReadScenario(folder / "b.h5").data().features);
+  };
+  CHECK(features("monitoring") ==
+        ToString(ParseFeatures("stages(after=11>10);failures(mtbf_h=0,events=50:90:node:a100/0);monitoring")));
+  CHECK(features("failures(mtbf_h=7)") == ToString(ParseFeatures("stages(after=11>10);failures(mtbf_h=7)")));
+  CHECK(features("none;monitoring") == ToString(ParseFeatures("monitoring")));
+  CHECK(features("none") == "");
+  // Its slices would be GPUs beside those that they are of.
+  REQUIRE(Berth(folder, "generate --cluster a100=2 --workload 'synthetic(table=modern,jobs=5)' --features partitions --out m.h5").code == 0);
+  CheckOneLine(Berth(folder, "convert --format berth m.h5 --features none --out b.h5"), "expected partitions as in the scenario");
+  CHECK(Berth(folder, "convert --format berth m.h5 --features monitoring --out b.h5").code == 0);
 }
 
 TEST_CASE("edit: a file that h5py changed is accepted once all of it was checked", "[cli]") {

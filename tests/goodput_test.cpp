@@ -8,6 +8,7 @@
 
 #include "data/workloads.hpp"
 #include "env/base/index.hpp"
+#include "env/features/checkpoints/checkpoints.hpp"
 #include "env/features/table.hpp"
 #include "env/gym/score_order.hpp"
 #include "env/sim/simulator.hpp"
@@ -115,6 +116,56 @@ TEST_CASE("goodput: the batch is a command") {
   decision.controls[0].value = 0.0;  // as it finds best
   REQUIRE(sim.Apply(decision).ok());
   CHECK(goodput.Batch(0) >= 8);
+}
+
+// Two jobs on the same two nodes slow each other down (Pollux, sec. 5.3.2); alone on one node nobody is in the way.
+TEST_CASE("goodput: interference ends with the run that it slowed") {
+  const TinyApplication tiny;
+  const Scenario scenario = tiny.Jobs("a,0,tiny,2,16\nb,0,tiny,2,16\n", ",batch=submitted,interference=0.5,restart_s=0", {});
+  const auto rate_on_one_node = [&](bool both_before) {
+    Simulator sim(scenario, {});
+    REQUIRE(sim.AdvanceToDecision());
+    Decision decision;
+    decision.Start(0, 0, std::vector<int>{0, 2});
+    if (both_before) decision.Start(1, 0, std::vector<int>{1, 3});
+    decision.wake_at = 0.5;
+    REQUIRE(sim.Apply(decision).ok());
+    const double spread = sim.state().rate[0];
+    REQUIRE(sim.AdvanceToDecision());
+    decision.Clear();
+    decision.Stop(0);
+    if (both_before) decision.Stop(1);
+    decision.wake_at = 1.0;
+    REQUIRE(sim.Apply(decision).ok());
+    REQUIRE(sim.AdvanceToDecision());
+    decision.Clear();
+    decision.Start(0, 0, std::vector<int>{0, 1});
+    REQUIRE(sim.Apply(decision).ok());
+    return std::pair(spread, sim.state().rate[0]);
+  };
+  const auto alone = rate_on_one_node(false), beside = rate_on_one_node(true);
+  CHECK(beside.first == 0.5 * alone.first);
+  CHECK(beside.second == alone.second);
+}
+
+// By Sia's artifact a job that moves to other nodes, as many GPUs on each, runs on: nothing of it is saved, and it owes what it owed.
+TEST_CASE("goodput: a move that is free saves nothing") {
+  const TinyApplication tiny;
+  const Scenario plain = tiny.Jobs("a,0,tiny,1,8\n", ",rules=sia,batch=submitted", {ClockKind::kRounds, 60.0});
+  Simulator sim(WithFeatures(plain, ParseFeatures(ToString(plain.data().features) + ";checkpoints(gb=10,shared=true,interval=7)")), {});
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  decision.Start(0, 0, std::vector<int>{0});
+  REQUIRE(sim.Apply(decision).ok());
+  REQUIRE(sim.AdvanceToDecision());
+  const auto& checkpoints = *sim.state().features.Find<CheckpointState>();
+  const double saved_at = checkpoints.saved_at[0], storage = checkpoints.storage_free_at, safe = sim.state().safe_steps[0];
+  decision.Clear();
+  decision.Move(0, 0, std::vector<int>{2});
+  REQUIRE(sim.Apply(decision).ok());
+  CHECK(checkpoints.saved_at[0] == saved_at);
+  CHECK(checkpoints.storage_free_at == storage);
+  CHECK(sim.state().safe_steps[0] == safe);
 }
 
 TEST_CASE("goodput: what GPUs are worth now, by hand") {

@@ -2,6 +2,8 @@
 // overtake.
 #include "env/features/latency/latency.hpp"
 
+#include <algorithm>
+
 #include "env/base/rng.hpp"
 #include "env/sim/invariants.hpp"
 #include "env/sim/simulator.hpp"
@@ -70,6 +72,21 @@ TEST_CASE("latency: cadences, by hand") {
   const Played late = Play(With(data, "latency(cadence=periodic,period_s=50,seconds=60)"));
   CHECK(late.asked == std::vector<double>{0, 60, 120, 180, 240, 300});
   CHECK(late.completion == std::vector<double>{80, 200, 305});
+}
+
+// Multiples of 33.3 or 1.1 divided by it round down: the next tick was this one, for ever.
+TEST_CASE("latency: a period that is no whole number comes to the next tick, by hand") {
+  const ScenarioData data = test::TinyData({{"v100", 1}}, {{1.0}}, {{0, 20}, {5, 20}, {3000, 5}});
+  for (const double period : {33.3, 1.1, 7.3}) {
+    CAPTURE(period);
+    const Played played = Play(With(data, Join("latency(cadence=periodic,period_s=", period, ")")));
+    for (std::size_t tick = 0; tick < played.asked.size(); ++tick)
+      CHECK(played.asked[tick] == static_cast<double>(tick) * period);
+    const auto first = std::lower_bound(played.asked.begin(), played.asked.end(), 3000.0);
+    REQUIRE(first != played.asked.end());
+    CHECK(*first < 3000.0 + period);
+    CHECK(played.completion[2] == *first + 5.0);
+  }
 }
 
 // Rounds of 100 s, latency 150: decided at 0, in effect at the first boundary then, 200. A (250 s): 200-450.

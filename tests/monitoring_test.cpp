@@ -1,16 +1,20 @@
 // The feature monitoring (env/features/monitoring/monitoring.hpp) by hand, and in the event file.
 #include "env/features/monitoring/monitoring.hpp"
 
+#include <memory>
 #include <string>
+#include <tuple>
 
 #include "data/hdf5_file.hpp"
 #include "data/workloads.hpp"
 #include "env/features/table.hpp"
 #include "env/sim/metrics.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -53,6 +57,30 @@ TEST_CASE("monitoring: a series worked out by hand") {
     CHECK(m.temperature_c == std::vector<double>{0.0, 0.0});
     CHECK(m.MeanUtilization() == Approx(2.1 / 3.0));
     CHECK(m.MeanUtilization(1) == Approx(2.6 / 3.0));
+  }
+}
+
+// One GPU is away for longer than 10,000 samples: whoever waits for it waits on.
+TEST_CASE("monitoring: whoever looks changes nothing: no run is given up, and no round begun") {
+  const ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 300}, {50, 300}, {60, 300}});
+  for (const char* clock : {"event", "rounds(360)"}) {
+    CAPTURE(clock);
+    const auto played = [&](const std::string& features) {
+      Simulator sim(test::With(data, features + "failures(mtbf_h=0,events=100:20000:gpu:a/0)", clock));
+      int decisions = 0;
+      const std::unique_ptr<Scheduler> scheduler = test::Make("fcfs");
+      scheduler->Reset(sim.View(Knowledge::kOracle));
+      for (Decision decision; sim.AdvanceToDecision(); ++decisions) {
+        decision.Clear();
+        scheduler->Decide(sim.View(Knowledge::kOracle), decision);
+        REQUIRE(sim.Apply(decision).ok());
+      }
+      return std::make_tuple(sim.finished(), sim.signature(), decisions, sim.state().completion);
+    };
+    const auto unwatched = played("");
+    CHECK(std::get<0>(unwatched));
+    CHECK(played("monitoring(interval_s=1);") == unwatched);
+    CHECK(played("monitoring(interval_s=250);") == unwatched);
   }
 }
 

@@ -38,8 +38,24 @@ Costs ResolveCosts(const Options& options, Costs costs) {
   return costs;
 }
 
-Features ReadFeatures(const Options& options) {
-  return InOption(options, "features", [&] { return ParseFeatures(options.Text("features")); });
+// "none" first: nothing but what follows it. Otherwise those of `there` that are not named stay.
+Features ReadFeatures(const Options& options, const Features& there = {}) {
+  return InOption(options, "features", [&] {
+    std::vector<std::string> named = SplitOutsideParentheses(options.Text("features"), ';');
+    std::string text;
+    if (!named.empty() && named[0] == "none") {
+      named.erase(named.begin());
+    } else {
+      for (const std::string& own : SplitOutsideParentheses(ToString(there), ';')) {
+        const bool again = std::any_of(named.begin(), named.end(), [&](const std::string& one) {
+          return ParseSpec(one).name == ParseSpec(own).name;
+        });
+        if (!again) text += own + ";";
+      }
+    }
+    for (const std::string& one : named) text += one + ";";
+    return ParseFeatures(text);
+  });
 }
 
 double ResolveSigma(const Options& options, Knowledge knowledge, double otherwise) {
@@ -102,7 +118,7 @@ Scenario Override(Scenario scenario, const std::string& file, const Options& opt
   }
   if (AnyCostGiven(options)) scenario = WithCosts(scenario, ResolveCosts(options, scenario.data().costs));
   if (options.Given("features")) {
-    const Features features = ReadFeatures(options);
+    const Features features = ReadFeatures(options, scenario.data().features);
     scenario = InOption(options, "features", [&] { return WithFeatures(scenario, features); });
   }
   return scenario;
@@ -136,10 +152,9 @@ void AddSettingOptions(Options& options, const std::string& cluster, const std::
   options.Value("checkpoint-cost", "", "seconds to stop a job [the file's; 0]");
   options.Value("restore-cost", "", "seconds to start a stopped job again [the file's; 0]");
   options.Value("migration-cost", "", "seconds on top when it continues elsewhere [the file's; 0]");
-  options.Value(
-      "features", "",
-      "what the cluster has beyond types and counts, as 'NAME(setting=value);NAME', by berth list features "
-      "[the file's; none]");
+  options.Value("features", "",
+                "NAME(setting=value);NAME of berth list features, beside the file's own; none;NAME: alone "
+                "[the file's; none]");
 }
 
 void AddScenarioOptions(Options& options) {

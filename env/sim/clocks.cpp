@@ -105,8 +105,14 @@ bool SimCore::AdvanceEvents(bool one_at_a_time) {
     while (!queue_.empty() && queue_.top().version != version_[U(queue_.top().job)]) queue_.Pop();
     const double completion = queue_.empty() ? kNever : queue_.top().time;
     const double arrival = NextArrival();
-    const double next = std::min({completion, arrival, wake_at_, NextTimer()});
-    if (next == kNever || TimersAlone(next)) return NothingFollows();
+    const double next = std::min({completion, arrival, wake_at_, NextDeed()});
+    if (next == kNever) return NothingFollows();
+    if (const double watch = NextTimer(); watch < next) {
+      s.now = std::max(s.now, watch);
+      FireTimers();
+      continue;
+    }
+    if (TimersAlone(next)) return NothingFollows();
     s.now = std::max(s.now, next);
     decide = std::min({completion, arrival, wake_at_}) <= s.now;
     if (one_at_a_time) {  // arrivals first on ties; nothing when it is only a wake-up
@@ -182,7 +188,7 @@ bool SimCore::AdvanceRounds() {
         if (FinishTime(job) > until) QueueFinish(job);
     }
   } else {  // skip to the first boundary that brings something
-    const double timer = s.active.empty() ? kNever : NextTimer();
+    const double timer = s.active.empty() ? kNever : NextDeed();
     const double next = std::min({NextArrival(), wake_at_, timer});
     if (next > kMostRounds * length || TimersAlone(next)) return NothingFollows();
     round_ = std::max(round_ + 1, static_cast<std::int64_t>(std::ceil(next / length)));

@@ -163,8 +163,13 @@ void SimCore::TakeIn(int job, double time) {
 
 Backlog SimCore::BacklogAt(double time) const {
   Backlog backlog{time, InSystem()};
-  for (int job : state_.active) {
-    const double left = scenario_.data().jobs.total_steps[U(job)] - state_.AttainedSteps(job);
+  // Arrivals within a round find its jobs at work; of reference rounds all steps are counted by then.
+  const bool reference = scenario_.data().clock.kind == ClockKind::kReferenceRounds;
+  for (int job = 0; job < scenario_.num_jobs(); ++job) {
+    const bool blocked = !state_.blocked.empty() && state_.blocked[U(job)] != 0;
+    if (!blocked && !state_.active.Contains(job)) continue;
+    const double done = state_.AttainedSteps(job, reference ? state_.now : time);
+    const double left = scenario_.data().jobs.total_steps[U(job)] - done;
     backlog.gpu_seconds += scenario_.data().jobs.gang[U(job)] * std::max(left, 0.0) / scenario_.BestRate(job);
   }
   return backlog;
@@ -270,6 +275,8 @@ void SimCore::Complete(int job, double time, bool release_devices) {
 void SimCore::StartRun(int job, int type, double overhead) {
   SimState& s = state_;
   RunStart start{overhead};
+  for (const FeatureState& feature : s.features.Of(Hook::kRunsOn))
+    start.resizes = start.resizes || feature.RunsOn(*this, job, type);
   for (FeatureState& feature : s.features.Of(Hook::kStartCost)) feature.StartCost(*this, job, type, start);
   // What the start before still owed, a resize owes; a save under way is broken off.
   const double from = start.resizes && !start.saving ? std::max(s.now, s.progress_from[U(job)]) : s.now;

@@ -77,6 +77,8 @@ class SimCore {
 
   // -- time
   void SetTimer(const Timer& timer) { timers_.Push(timer); }
+  // One at which a feature only looks: it keeps no run going and begins no round.
+  void SetWatch(const Timer& timer) { watches_.Push(timer); }
   bool over() const { return window_left_ == 0; }  // the window's jobs are done
 
   // -- jobs. What happens is logged, and whoever follows changes is told.
@@ -172,7 +174,10 @@ class SimCore {
 
   // timers.cpp
   void StartFeatures();  // of a fresh simulation
-  double NextTimer() const { return timers_.empty() ? kNever : timers_.top().time; }
+  double NextDeed() const { return timers_.empty() ? kNever : timers_.top().time; }
+  double NextTimer() const {  // of any sort
+    return std::min(NextDeed(), watches_.empty() ? kNever : watches_.top().time);
+  }
   // Only timers would follow, and have for so long that nothing will come of them.
   bool TimersAlone(double next);
   void EndIdleRow() { idle_timers_ = idle_at_start_ = 0; }
@@ -207,7 +212,7 @@ class SimCore {
   Scenario scenario_;
   SimulatorOptions options_;
   SimState state_;
-  TimerQueue timers_;
+  TimerQueue timers_, watches_;
   // Decision points that only timers brought, since a job last made progress that stays, and by the last
   // start.
   int idle_timers_ = 0, idle_at_start_ = 0;

@@ -122,6 +122,9 @@ class FeatureState {
   virtual void OnReady(SimCore&, int /*job*/, double /*time*/) {}
   // Done or turned away, as its phase says.
   virtual void OnLeave(SimCore&, int /*job*/, double /*time*/) {}
+  // It runs and has other devices, which nothing else knows yet: is that no start, so that it runs on as if
+  // resized?
+  virtual bool RunsOn(const SimCore&, int /*job*/, int /*type*/) const { return false; }
   // It starts, moves or resizes: what that costs, before anything is set but its devices; and all is set.
   virtual void StartCost(SimCore&, int /*job*/, int /*type*/, RunStart&) {}
   virtual void OnStart(SimCore&, int /*job*/, const RunStart&) {}

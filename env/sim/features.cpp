@@ -115,7 +115,7 @@ std::shared_ptr<const RatesByWidth> FeatureSettings::Widths(const ScenarioData&)
   return nullptr;
 }
 
-std::shared_ptr<const FeatureSettings> FeatureSettings::OfJobs(const JobTable&) const {
+std::shared_ptr<const FeatureSettings> FeatureSettings::OfJobs(const JobTable&, double) const {
   return nullptr;
 }
 
@@ -133,10 +133,10 @@ int Features::LargestGang(const ScenarioData& scenario, int job, int type) const
   return largest;
 }
 
-Features Features::OfJobs(const JobTable& jobs) const {
+Features Features::OfJobs(const JobTable& jobs, double origin_s) const {
   Features some;
   for (const On& on : on_) {
-    std::shared_ptr<const FeatureSettings> own = on.settings->OfJobs(jobs);
+    std::shared_ptr<const FeatureSettings> own = on.settings->OfJobs(jobs, origin_s);
     some.Add(*on.module, own != nullptr ? std::move(own) : on.settings);
   }
   return some;

@@ -82,8 +82,8 @@ class FeatureSettings {
   virtual std::shared_ptr<const RatesByWidth> Widths(const ScenarioData& scenario) const;
   // What schedulers are told of throughputs in place of the truth; false = nothing.
   virtual bool Believe(const ScenarioData& /*scenario*/, BelievedRates& /*into*/) const { return false; }
-  // The settings for some of the jobs; null = the same.
-  virtual std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs) const;
+  // The settings for some of the jobs, with a clock that begins `origin_s` later; null = the same.
+  virtual std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs, double origin_s) const;
 };
 
 // A number for a name, the same in every library of a program.
@@ -145,7 +145,7 @@ class Features {
   bool DivideGpus() const;
   bool Interrupt() const;                                                  // jobs may lose their devices
   int LargestGang(const ScenarioData& scenario, int job, int type) const;  // the type's devices at most
-  Features OfJobs(const JobTable& jobs) const;
+  Features OfJobs(const JobTable& jobs, double origin_s) const;
 
  private:
   std::vector<On> on_;

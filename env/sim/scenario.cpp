@@ -533,7 +533,14 @@ Scenario WithCosts(const Scenario& scenario, const Costs& costs) {
 Scenario WithFeatures(const Scenario& scenario, const Features& features) {
   ScenarioData data = scenario.data();
   data.features = features;
-  return Scenario(std::move(data));
+  Scenario changed(std::move(data));
+  for (int g = 0; g < scenario.num_types(); ++g) {  // else its slices were GPUs of their own
+    if (PartOf(scenario.data(), g).whole == g || PartOf(changed.data(), g).whole != g) continue;
+    throw Error(Join("features: expected partitions as in the scenario, whose '",
+                     scenario.data().cluster.types[U(g)].name, "' are slices, found '", ToString(features),
+                     "'"));
+  }
+  return changed;
 }
 
 Scenario Slice(const Scenario& scenario, int begin, int end) {
@@ -551,7 +558,7 @@ Scenario Slice(const Scenario& scenario, int begin, int end) {
   ForEachColumn(jobs, [&](const char*, auto& column, bool) { cut(column); });
   for (double& arrival : jobs.arrival) arrival -= origin;
   for (double& deadline : jobs.deadline) deadline -= origin;
-  data.features = data.features.OfJobs(jobs);
+  data.features = data.features.OfJobs(jobs, origin);
   return Scenario(std::move(data));
 }
 

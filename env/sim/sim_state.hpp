@@ -138,10 +138,12 @@ struct SimState {
     const auto j = static_cast<std::size_t>(job);
     return shared_seconds[j] + (now > shared_from[j] ? now - shared_from[j] : 0.0);
   }
-  double AttainedSteps(int job) const {
+  double AttainedSteps(int job) const { return AttainedSteps(job, now); }
+  // By a later instant, where nothing changes until then.
+  double AttainedSteps(int job, double time) const {
     const auto j = static_cast<std::size_t>(job);
-    if (phase[j] != JobPhase::kRunning || now <= progress_from[j]) return steps_done[j];
-    return steps_done[j] + rate[j] * (now - progress_from[j]);
+    if (phase[j] != JobPhase::kRunning || time <= progress_from[j]) return steps_done[j];
+    return steps_done[j] + rate[j] * (time - progress_from[j]);
   }
 };
 

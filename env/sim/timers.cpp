@@ -48,8 +48,9 @@ bool SimCore::starts_were_lost() const {
 bool SimCore::FireTimers() {
   bool decide = false;
   while (NextTimer() <= state_.now) {
-    const Timer timer = timers_.top();
-    timers_.Pop();
+    TimerQueue& queue = !watches_.empty() && watches_.top().time < NextDeed() ? watches_ : timers_;
+    const Timer timer = queue.top();
+    queue.Pop();
     const bool due = Fire(timer);
     if (!due) continue;
     decide = true;

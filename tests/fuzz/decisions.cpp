@@ -3,18 +3,14 @@
 // whatever commands the input says, legal or not: the simulator's auditor looks at every event, after every advance and every decision the
 // invariants must hold, and what was refused must have changed nothing.
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <string>
 #include <vector>
 
-#include "data/workloads.hpp"
 #include "env/base/index.hpp"
 #include "env/base/rng.hpp"
-#include "env/features/table.hpp"
 #include "env/sim/auditor.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/audit.hpp"
+#include "tests/fuzz/drawn_cluster.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/pair_model.hpp"
 #include "tests/tiny.hpp"
@@ -122,61 +118,6 @@ void AgreeWithModel(Input& in) {
 
 // ---- with features
 
-struct Cluster {
-  const char* text;
-  const char* workload;
-  const char* needs;  // a feature without which that makes no sense
-};
-constexpr Cluster kClusters[] = {
-    {"v100=5/2,p100=3,k80=4/2", "synthetic(rate=6,jobs=10,gangs=1:0.6/2:0.3/4:0.1,slo=true)", ""},
-    {"v100=5/2,p100=3,k80=4/2", "synthetic(rate=20,jobs=14,gangs=1:0.7/2:0.2/4:0.1,parts=250:0.25/400:0.25/600:0.2)", "sharing"},
-    {"a100=4/4,h100=2", "synthetic(rate=6,jobs=10,table=modern)", "partitions(reconfig_s=100)"},
-    {"t4=8/4,a100_40gb=4/2,rtx2080ti=3", "adaptive(mix=newtrace,rate=60,jobs=10)", "goodput(model=known)"},
-    {"v100=2,k80=1", "toy(jobs=12)", ""}};
-constexpr const char* kFeatures[] = {"topology(placement=consolidate,nodes_per_rack=1)",
-                                     "topology(placement=consolidate,nodes_per_rack=1,cpus_per_node=40,cpus_per_gpu=4)",
-                                     "elasticity(min_factor=0.3,max_factor=3,measured=false)",
-                                     "checkpoints(gb=50,interval=600)",
-                                     "checkpoints(gb=50,shared=true)",
-                                     "failures(mtbf_h=3,repair_h=1)",
-                                     "latency(cadence=both,period_s=500,launch_s=20)",
-                                     "power(cap_w=2500,heat=true)",
-                                     "power(node_cap_w=240,electricity_price=0.1:0.3)",
-                                     "services(rate_per_s=0.5:0.2,replicas=2:1)",
-                                     "services(rate_per_s=0.3,replicas=2,share=0.5)",
-                                     "stages(depends=0.3,cpu_core_s=0.2,gpu_prep_s=0.1)",
-                                     "estimates(by=completion)",
-                                     "monitoring(period_s=600)",
-                                     "forecast"};
-
-// One scenario of an input's first bytes; Error where its features do not go together.
-Scenario Drawn(Input& in) {
-  const Cluster& cluster = kClusters[in.Below(std::size(kClusters))];
-  std::string features = cluster.needs;
-  for (int more = in.Below(5); more > 0; --more) {
-    const std::string feature = kFeatures[in.Below(std::size(kFeatures))];
-    const std::string name = feature.substr(0, feature.find('('));
-    if (features.find(name) == std::string::npos) features += (features.empty() ? "" : ";") + feature;
-  }
-  ScenarioSettings settings;
-  settings.cluster = ParseCluster(cluster.text);
-  settings.features = ParseFeatures(features);
-  switch (in.Below(4)) {
-    case 0: settings.clock = {ClockKind::kRounds, 360.0}; break;
-    case 1: settings.clock = {ClockKind::kReferenceRounds, 360.0}; break;
-    case 2: settings.clock = {ClockKind::kHpc}; break;
-    default: settings.clock = {ClockKind::kEvent};
-  }
-  const bool costly = in.Coin();
-  if (costly) settings.costs = {7.0, 5.0, 3.0};
-  // Tables are read anew for each workload, which takes longer than all else.
-  static std::map<std::string, std::shared_ptr<const ScenarioSource>> made;
-  if (made.size() > 2000) made.clear();
-  auto& workload = made[Join(cluster.workload, " ", cluster.text, " ", features, " ", settings.clock.ToString(), " ", costly)];
-  if (workload == nullptr) workload = MakeWorkload(cluster.workload, settings);
-  return workload->Make(in.Byte(), Split::kEvaluate, 0, 0);
-}
-
 // Any command: of jobs, types, devices and numbers that may not be.
 void AnyCommand(Input& in, const Simulator& simulator, Decision& decision) {
   const SimState& state = simulator.state();
@@ -233,7 +174,7 @@ void StartWhatFits(Simulator& simulator) {
 }
 
 void HoldUnderCommands(Input& in) {
-  Simulator simulator(Drawn(in));
+  Simulator simulator(DrawnCluster(in));
   Auditor auditor;
   Decision decision;
   constexpr int kMostDecisions = 80;

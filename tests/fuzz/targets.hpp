@@ -14,7 +14,8 @@
   X(http, "bytes on the socket of serve --extender and of the page for operators")           \
   X(c_api, "clusters and details handed to a policy by libberth.so")                         \
   X(hdf5, "scenarios, policies, searches and event logs, changed and hashed anew")           \
-  X(decisions, "commands in random clusters: auditor, invariants and the model of pairs")
+  X(decisions, "commands in random clusters: auditor, invariants and the model of pairs")    \
+  X(schedules, "every scheduler in random clusters with features and outages")
 
 namespace berth::fuzz {
 

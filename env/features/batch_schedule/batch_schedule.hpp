@@ -41,7 +41,7 @@ struct BatchScheduleSettings final : SettingsOf<BatchScheduleSettings> {
   bool LearnsRates() const override { return true; }
   bool Believe(const ScenarioData& scenario, BelievedRates& into) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
-  std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs) const override;
+  std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs, double origin_s) const override;
 };
 
 // [J] of whoever changes its batch; empty for the others. Throws Error: one line, naming the entry.

@@ -118,7 +118,7 @@ std::unique_ptr<FeatureState> BatchScheduleSettings::MakeState(const Scenario& s
   return std::make_unique<BatchScheduleState>(*this, scenario);
 }
 
-std::shared_ptr<const FeatureSettings> BatchScheduleSettings::OfJobs(const JobTable& jobs) const {
+std::shared_ptr<const FeatureSettings> BatchScheduleSettings::OfJobs(const JobTable& jobs, double) const {
   const std::set<long long> ids(jobs.id.begin(), jobs.id.end());
   auto kept = std::make_shared<BatchScheduleSettings>(*this);
   kept->changes.clear();

@@ -5,6 +5,7 @@
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/base/readable.hpp"
+#include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 #include "env/features/failures/failures.hpp"
 #include "env/sim/physical_gpus.hpp"
@@ -84,6 +85,23 @@ void FailureSettings::Load() {
     for (std::size_t k = 0; k < cells.size(); ++k) events += (k > 0 ? ":" : "") + cells[k];
   }
   if (events.empty()) throw Error(Join("feature 'failures': log: ", log, " has no rows"));
+}
+
+std::shared_ptr<const FeatureSettings> FailureSettings::OfJobs(const JobTable&, double origin_s) const {
+  if (origin_s == 0.0 || events.empty()) return nullptr;
+  auto kept = std::make_shared<FailureSettings>(*this);
+  kept->log.clear();  // its rows are no longer those of the file
+  kept->events.clear();
+  for (const std::string& row : SplitOutsideParentheses(events, '|')) {
+    std::vector<std::string> cells = SplitOutsideParentheses(row, ':');
+    const double up = ParseNumber(cells[1], "events") - origin_s;
+    if (up <= 0.0) continue;
+    cells[0] = InWords(std::max(0.0, ParseNumber(cells[0], "events") - origin_s));
+    cells[1] = InWords(up);
+    if (!kept->events.empty()) kept->events += '|';
+    for (std::size_t k = 0; k < cells.size(); ++k) kept->events += (k > 0 ? ":" : "") + cells[k];
+  }
+  return kept;
 }
 
 std::vector<PlannedOutage> PlannedOutages(const FailureSettings& settings, const ScenarioData& scenario) {

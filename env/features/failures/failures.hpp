@@ -42,6 +42,9 @@ struct FailureSettings final : SettingsOf<FailureSettings> {
   void Check(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
   bool Interrupts() const override { return true; }
+  // Outages of a log keep their instants: what was over by then is gone, what goes on is there from the
+  // start.
+  std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs, double origin_s) const override;
 };
 
 // GPUs of a whole rack of the type.

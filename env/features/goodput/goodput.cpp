@@ -19,6 +19,22 @@ constexpr MetricInfo kMetrics[] = {
     {"restarts_per_job", "starts of a completed job after its first", MetricInfo::Place::kJobs},
 };
 
+// GPUs that the job has on each of its nodes, in the order of its devices.
+std::vector<int> NodesUnder(const SimCore& core, int job) {
+  std::vector<int> nodes;
+  int last = -1;
+  for (int device : core.state().Devices(job)) {
+    const int node = core.scenario().NodeOf(device);
+    if (node == last) {
+      ++nodes.back();
+    } else {
+      nodes.push_back(1);
+    }
+    last = node;
+  }
+  return nodes;
+}
+
 }  // namespace
 
 GoodputState::GoodputState(const GoodputSettings& settings, const Scenario& scenario)
@@ -153,32 +169,26 @@ double GoodputState::GpuFactor(const Scenario& scenario, const SimState& s, int 
   return listed > 0.0 ? jobs[U(job)].goodput * jobs[U(job)].pace / listed : 0.0;
 }
 
-void GoodputState::StartCost(SimCore& core, int job, int type, RunStart& start) {
+bool GoodputState::RunsOn(const SimCore& core, int job, int type) const {
+  const SimState& s = core.state();
+  return settings_->free_moves() && s.phase[U(job)] == JobPhase::kRunning && s.last_type[U(job)] == type &&
+         NodesUnder(core, job) == jobs[U(job)].nodes;
+}
+
+void GoodputState::StartCost(SimCore& core, int job, int /*type*/, RunStart& start) {
   Job& its = jobs[U(job)];
   const SimState& s = core.state();
-  std::vector<int> before;
-  before.swap(its.nodes);
+  its.nodes = NodesUnder(core, job);
   its.gpus = s.Width(job);
-  int last = -1;
-  for (int device : s.Devices(job)) {
-    const int node = core.scenario().NodeOf(device);
-    if (node == last) {
-      ++its.nodes.back();
-    } else {
-      its.nodes.push_back(1);
-    }
-    last = node;
-  }
   Span(core, job, 1);
+  its.congested = Congested(core, job);  // whoever else is from now on, Settle finds
   its.learned.resize(core.scenario().data().cluster.types.size());
   its.epoch = std::min(its.application->curve.EpochAt(s.steps_done[U(job)]), its.application->epochs() - 1);
   its.pace = 1.0;
   settling_ = job;
   ChooseBatch(core, job);
   Reckon(core, job);
-  const bool runs_on = s.phase[U(job)] == JobPhase::kRunning && s.last_type[U(job)] == type;
-  if (settings_->free_moves() && runs_on && before == its.nodes) {  // what a start still owed, it owes
-    start.resizes = true;
+  if (start.resizes) {  // what a start still owed, it owes
     start.overhead_s = 0.0;
     return;
   }
@@ -302,6 +312,13 @@ void GoodputState::Span(const SimCore& core, int job, int by) {
   moved_ = true;
 }
 
+bool GoodputState::Congested(const SimCore& core, int job) const {
+  const std::span<const int> devices = core.state().Devices(job);
+  return jobs[U(job)].nodes.size() > 1 && std::any_of(devices.begin(), devices.end(), [&](int device) {
+           return spanning_[U(core.scenario().NodeOf(device))] > 1;
+         });
+}
+
 void GoodputState::BeforeRelease(SimCore& core, int job) {
   ++jobs[U(job)].version;
   bars_.Show(core.now(), job, 0);
@@ -315,11 +332,7 @@ void GoodputState::Settle(SimCore& core) {
   for (int job : s.running) {
     Job& its = jobs[U(job)];
     if (s.phase[U(job)] != JobPhase::kRunning) continue;
-    const std::span<const int> devices = s.Devices(job);
-    const bool congested =
-        its.nodes.size() > 1 && std::any_of(devices.begin(), devices.end(), [&](int device) {
-          return spanning_[U(core.scenario().NodeOf(device))] > 1;
-        });
+    const bool congested = Congested(core, job);
     if (congested == its.congested) continue;
     its.congested = congested;
     Reckon(core, job);

@@ -132,6 +132,7 @@ class GoodputState final : public StateOf<GoodputState, GoodputSettings> {
   void Settle(SimCore& core) override;
   bool Allows(const SimCore& core, const Control& control) const override;
   bool CarryOut(SimCore& core, const Control& control) override;
+  bool RunsOn(const SimCore& core, int job, int type) const override;
   void StartCost(SimCore& core, int job, int type, RunStart& start) override;
   void OnStart(SimCore& core, int job, const RunStart& start) override;
   void OnRate(SimCore& core, int job) override;
@@ -153,6 +154,7 @@ class GoodputState final : public StateOf<GoodputState, GoodputSettings> {
   bool EndEpoch(SimCore& core, int job);
   void SetPace(SimCore& core, int job, double pace);
   void Rerate(SimCore& core, int job);
+  bool Congested(const SimCore& core, int job) const;
   void Span(const SimCore& core, int job, int by);  // the nodes of a job of several, one more or one less
 
   const GoodputSettings* settings_;

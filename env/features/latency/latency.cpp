@@ -108,7 +108,9 @@ bool LatencyState::Due(SimCore& core) {
   }
   events_ = false;
   if (tick) {
-    next_tick_ = (std::floor(s.now / settings_->period_s) + 1.0) * settings_->period_s;
+    double ticks = std::floor(s.now / settings_->period_s) + 1.0;
+    while (ticks * settings_->period_s <= s.now) ++ticks;  // the quotient may round down
+    next_tick_ = ticks * settings_->period_s;
     core.SetTimer({next_tick_, kCadence, 0});
   }
   s.completed.insert(s.completed.begin(), completed_.begin(), completed_.end());

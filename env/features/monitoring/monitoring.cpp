@@ -70,7 +70,7 @@ MonitoringState::MonitoringState(const MonitoringSettings& settings, const Scena
 }
 
 void MonitoringState::Start(SimCore& core) {
-  core.SetTimer({settings_->interval_s, kMonitor, 0});
+  core.SetWatch({settings_->interval_s, kMonitor, 0});
 }
 
 bool MonitoringState::OnTimer(SimCore& core, const Timer&) {
@@ -103,7 +103,7 @@ bool MonitoringState::OnTimer(SimCore& core, const Timer&) {
   running.push_back(jobs);
   fairness.push_back(Fairness(s, data.jobs));
   // Counted from the start: no drift.
-  core.SetTimer({settings_->interval_s * (samples() + 1), kMonitor, 0});
+  core.SetWatch({settings_->interval_s * (samples() + 1), kMonitor, 0});
   return false;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -144,6 +145,22 @@ double PowerSettings::Speed(int job_type, int level) const {
 double PowerSettings::DynamicShare(int level) const {
   const double f = clocks[U(level)];
   return f == 1.0 ? 1.0 : Pow(f, exponent);
+}
+
+std::shared_ptr<const FeatureSettings> PowerSettings::OfJobs(const JobTable&, double origin_s) const {
+  if (origin_s == 0.0 || (electricity_price.empty() && ambient_swing_c == 0.0)) return nullptr;
+  auto kept = std::make_shared<PowerSettings>(*this);
+  const double hours = origin_s / 3600.0;
+  if (ambient_swing_c != 0.0)
+    kept->hottest_h = hottest_h - hours - 24.0 * std::floor((hottest_h - hours) / 24.0);
+  if (!electricity_price.empty()) {
+    const double n = static_cast<double>(electricity_price.size());
+    const double first = std::round(hours) - n * std::floor(std::round(hours) / n);
+    std::rotate(kept->electricity_price.begin(),
+                kept->electricity_price.begin() + static_cast<std::ptrdiff_t>(first),
+                kept->electricity_price.end());
+  }
+  return kept;
 }
 
 double PowerSettings::NextChange(double now) const {

@@ -68,6 +68,8 @@ struct PowerSettings final : SettingsOf<PowerSettings> {
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 
   double NextChange(double now) const override;  // of the price of electricity
+  // Prices and the hottest hour go on, prices by whole hours.
+  std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs, double origin_s) const override;
 
   int levels() const { return static_cast<int>(clocks.size()); }
   // Of the k-th GPU type, slices not counted.

@@ -32,7 +32,7 @@ RequestStream::RequestStream(const Settings& settings, Stream random)
 
 double RequestStream::Rate(double t) const {
   if (settings_.pattern != Pattern::kDiurnal) return settings_.rate;
-  return settings_.rate * (1.0 + settings_.amplitude * Sine(t / settings_.period_s));
+  return settings_.rate * (1.0 + settings_.amplitude * Sine((settings_.begins_s + t) / settings_.period_s));
 }
 
 double RequestStream::Next() {

@@ -18,7 +18,7 @@ class RequestStream {
   struct Settings {
     Pattern pattern = Pattern::kPoisson;
     double rate = 1.0;                                                      // mean requests/s
-    double amplitude = 0.0, period_s = 1.0;                                 // kDiurnal
+    double amplitude = 0.0, period_s = 1.0, begins_s = 0.0;                 // kDiurnal
     double burst_rate = 1.0, calm_rate = 1.0, burst_s = 1.0, calm_s = 1.0;  // kBursty: a two-state MMPP
   };
   RequestStream(const Settings& settings, Stream random);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "env/base/check.hpp"
@@ -18,6 +19,7 @@ std::span<const Field<ServiceSettings>> ServiceSettings::Fields() {
       Field<S>{"amplitude", &S::amplitude, "diurnal: rate x (1 + amplitude sin(2 pi t / period_s))", 0.0,
                1.0},
       Field<S>{"period_s", &S::period_s, "diurnal", 1.0},
+      Field<S>{"begins_s", &S::begins_s, "diurnal: t at the start, in later jobs of a log"},
       Field<S>{"burst", &S::burst, "bursty: rate within a burst over the mean rate", 1.0},
       Field<S>{"burst_s", &S::burst_s, "bursty: mean seconds of a burst", 1e-3},
       Field<S>{"burst_share", &S::burst_share, "bursty: share of the time in bursts", 1e-6, 0.999},
@@ -33,6 +35,13 @@ std::span<const Field<ServiceSettings>> ServiceSettings::Fields() {
                "of a GPU a replica takes; below 1 a training job runs beside it at the rest", 0.05, 1.0},
   };
   return kFields;
+}
+
+std::shared_ptr<const FeatureSettings> ServiceSettings::OfJobs(const JobTable&, double origin_s) const {
+  if (origin_s == 0.0 || pattern != "diurnal") return nullptr;
+  auto kept = std::make_shared<ServiceSettings>(*this);
+  kept->begins_s = std::fmod(begins_s + origin_s, period_s);
+  return kept;
 }
 
 void ServiceSettings::Check(const ScenarioData& scenario) const {

@@ -21,6 +21,7 @@ RequestStream StreamOf(const ServiceSettings& settings, int service, std::uint64
   stream.pattern = static_cast<RequestStream::Pattern>(at - kPatterns.begin());
   stream.amplitude = settings.amplitude;
   stream.period_s = settings.period_s;
+  stream.begins_s = settings.begins_s;
   // Mean rate = share x burst rate + (1 - share) x calm rate, and the two phases last in that ratio.
   stream.burst_rate = settings.burst * stream.rate;
   stream.calm_rate =

@@ -32,6 +32,7 @@ struct ServiceSettings final : SettingsOf<ServiceSettings> {
   std::string pattern = "poisson";         // poisson | diurnal | bursty
   double amplitude = 0.8;                  // diurnal: rate x (1 + amplitude sin(2 pi t / period))
   double period_s = 86400.0;               // diurnal
+  double begins_s = 0.0;                   // diurnal: at the start t is this
   double burst = 4.0;                      // bursty: rate within a burst over the mean rate
   double burst_s = 120.0;                  // bursty: mean length of a burst
   double burst_share = 0.1;                // bursty: share of the time in bursts
@@ -50,6 +51,7 @@ struct ServiceSettings final : SettingsOf<ServiceSettings> {
   static std::span<const Field<ServiceSettings>> Fields();
   void Check(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
+  std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs, double origin_s) const override;
 
   int count() const { return static_cast<int>(rate_per_s.size()); }
 };

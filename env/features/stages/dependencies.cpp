@@ -81,7 +81,7 @@ std::vector<std::vector<int>> Parents(const StageSettings& settings, const Scena
 }
 
 // Who waits for a job that is not among them waits for it no more.
-std::shared_ptr<const FeatureSettings> StageSettings::OfJobs(const JobTable& jobs) const {
+std::shared_ptr<const FeatureSettings> StageSettings::OfJobs(const JobTable& jobs, double) const {
   const std::set<long long> ids(jobs.id.begin(), jobs.id.end());
   auto kept = std::make_shared<StageSettings>(*this);
   kept->after.clear();

@@ -43,7 +43,8 @@ struct StageSettings final : SettingsOf<StageSettings> {
   static std::span<const Field<StageSettings>> Fields();
   void Check(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
-  std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs) const override;  // dependencies.cpp
+  std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs,
+                                                double origin_s) const override;  // dependencies.cpp
 };
 
 // Part `value` of the preprocessing of job `index` is done on its GPUs from now on: 0 to 1, or -1 = the best

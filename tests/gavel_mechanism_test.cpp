@@ -9,8 +9,11 @@
 #include "baselines/gavel/python_random.hpp"
 #include "env/base/check.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 #include "tools/json.hpp"
 
 namespace berth::gavel {
@@ -70,6 +73,20 @@ TEST_CASE("gavel mechanism: a recording that is off is noticed", "[gavel][golden
   CHECK_THAT(difference(changed), Catch::Contains("completion"));
   changed.erase("rounds");
   CHECK_THROWS_AS(difference(changed), Error);
+}
+
+// The only GPU is out from 30 to 50 s, in the middle of job 0, while job 1 waits. An allocation of that time gives nobody a share,
+// and who takes none but what the allocation gives would wait for ever if nobody asked again when the GPU is back.
+TEST_CASE("gavel mechanism: GPUs that return are given out again", "[gavel]") {
+  for (const char* clock : {"event", "rounds(10)"}) {
+    CAPTURE(clock);
+    const Scenario scenario = test::With(test::TinyData({{"v100", 1}}, {{1.0}}, {{0, 100}, {35, 50}}),
+                                         "failures(mtbf_h=0,events=30:50:gpu:v100/0)", clock);
+    const std::vector<double> ends = test::Ends("fcfs", scenario);
+    CHECK(test::Ends("gavel(objective=fifo,reset_s=0)", scenario) == ends);
+    CHECK(test::Ends("gavel(objective=fifo,aware=false,reset_s=0)", scenario) == ends);
+    for (const double end : test::Ends("gavel(idle=given,reset_s=0)", scenario)) CHECK(end < 1e4);
+  }
 }
 
 // From CPython 3.11: random.Random(5) gives these getrandbits(32), the 1000th past two refills; started anew,

@@ -18,6 +18,7 @@ void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& opti
   starts_cost_ = view.clock().kind != ClockKind::kReferenceRounds &&
                  (!view.plain() || costs.checkpoint_s + costs.restore_s + costs.migration_s > 0.0);
   dirty_ = true;
+  room_.assign(U(view.num_types()), 0);
   random_.emplace(view.seed() + 5);
   reverse_order_.resize(U(view.num_types()));
   std::iota(reverse_order_.begin(), reverse_order_.end(), 0);
@@ -75,12 +76,9 @@ double RoundMechanism::SinceReset(const ClusterView& view) const {
   return view.clock().kind == ClockKind::kRounds ? round_s * std::round(since / round_s) : since;
 }
 
-// Nobody came or went, no GPU did, and what was chosen runs.
+// Nobody came or went, no GPU did (UpdateJobs), and what was chosen runs.
 bool RoundMechanism::Holds(const ClusterView& view) const {
   if (Rounds(view) || dirty_ || view.now() >= look_again_) return false;
-  for (int type = 0; type < view.num_types(); ++type) {
-    if (view.types()[U(type)].count != room_[U(type)]) return false;
-  }
   return std::all_of(jobs_.begin(), jobs_.end(), [&](int job) {
     return placed_[U(job)] == 0 || (view.IsRunning(job) && view.TypeOf(job) == ran_on_[U(job)]);
   });
@@ -158,6 +156,11 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
     for (int type = 0; type < view.num_types(); ++type) rows_[At(job, type)].jobtime = half_round_;
     if (!Rounds(view)) attained_[U(job)] = view.AttainedSeconds(job);
     dirty_ = true;
+  }
+  for (int type = 0; type < view.num_types(); ++type) {
+    const int count = view.types()[U(type)].count;
+    dirty_ = dirty_ || count != room_[U(type)];
+    room_[U(type)] = count;
   }
   // A job that waited for others (feature stages) comes after jobs that arrived later.
   if (!std::is_sorted(jobs_.begin(), jobs_.end())) std::sort(jobs_.begin(), jobs_.end());
@@ -369,8 +372,6 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
   if (Rounds(view)) return;
   look_again_ = left_out ? view.now() + 2.0 * half_round_ : kNever;
   if (left_out) decision.wake_at = look_again_;
-  room_.clear();
-  for (const GpuType& type : view.types()) room_.push_back(type.count);
 }
 
 // Largest first, and as they were within one size.

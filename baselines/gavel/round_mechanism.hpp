@@ -16,6 +16,8 @@
 //                     later. Asked in between for another reason, such as a GPU that grew hot, it leaves what
 //                     runs.
 //
+// GPUs that leave or return ask for a new allocation, as jobs do; the reference has no such.
+//
 // The reference knows no costs of a start. Where there are some (and not under reference_rounds), a unit
 // without progress since its last start keeps its GPUs: jobs that were to change places before they have
 // loaded their state would never be done.
@@ -110,8 +112,8 @@ class RoundMechanism {
   bool Holds(const ClusterView& view) const;         // is the last choice still to run?
   void FollowStarts(const ClusterView& view);        // starting_
   void TakeStarting(const ClusterView& view);
-  void AccountTime(const ClusterView& view);                                // _done_callback
-  void UpdateJobs(const ClusterView& view);                                 // add_job, remove_job
+  void AccountTime(const ClusterView& view);  // _done_callback
+  void UpdateJobs(const ClusterView& view);   // add_job, remove_job; and which GPUs there are
   void ResetAllocation(const ClusterView& view, AllocationSource& source);  // _reset_time_run_so_far
   void UpdatePriorities(const ClusterView& view);                           // _update_priorities
   void TakePairs(const PairShares* pairs);                                  // of the new allocation
@@ -138,7 +140,7 @@ class RoundMechanism {
   double half_round_ = 0.0;  // s
   double last_reset_ = 0.0;  // s
   double look_again_ = 0.0;  // s; clocks without rounds: until then the last choice holds
-  std::vector<int> room_;    // [G] GPUs in service at the last choice
+  std::vector<int> room_;    // [G] GPUs in service at the last decision
   bool starts_cost_ = false;
   std::vector<std::uint8_t> starting_;  // [J] it runs, and has made no progress since it started before now
   std::vector<double> started_, steps_, from_steps_;  // [J] its run's begin, its steps now and at the begin

@@ -17,8 +17,10 @@
 #include "env/sim/simulator.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth::gavel {
 namespace {
@@ -293,6 +295,62 @@ class Listening final : public Objective {
 };
 
 }  // namespace
+
+// The v100s are out from 5 to 20 s. At 10 s neither job 0, for v100 alone, nor job 2, a gang of two where one k80 is left, is any
+// part of the problem, and of the isolated split job 1 has all of the k80. At 30 s all are back: of 2 + 2 GPUs a third is 2/3 + 2/3 of
+// a job's time, scaled down to all of it, and 1/3 + 1/3 of that of a gang of two.
+TEST_CASE("gavel: who can run on nothing in service is no part of the problem", "[gavel]") {
+  const Scenario scenario = test::With(
+      test::TinyData({{"v100", 2}, {"k80", 2}}, {{2.0, 0.0}, {2.0, 1.0}},
+                     {{0, 900, 0}, {0, 900, 1}, {0, 900, 1, 2}, {10, 900, 0}, {30, 900, 0}}),
+      "failures(mtbf_h=0,events=5:20:gpu:v100/0|5:20:gpu:v100/1|5:20:gpu:k80/0)");
+  Simulator simulator(scenario);
+  const auto advance_to = [&](double time) {
+    REQUIRE(simulator.AdvanceToDecision());
+    while (simulator.View(Knowledge::kBlind).now() < time) {
+      REQUIRE(simulator.Apply(Decision()).ok());
+      REQUIRE(simulator.AdvanceToDecision());
+    }
+  };
+  advance_to(10.0);
+  Problem heard;
+  PolicyAllocations source("x", FallBack::kPrevious, std::make_unique<Listening>(heard));
+  source.Reset(simulator.View(Knowledge::kOracle));
+  const std::vector<int> jobs = {0, 1, 2};
+  Allocation x;
+  source.Allocate(simulator.View(Knowledge::kOracle), jobs, x);
+  CHECK(heard.workers == std::vector<int>{0, 1});
+  CHECK(heard.key == std::vector<int>{1});
+  CHECK(x == Allocation{0.0, 0.0, 0.0, 1.0, 0.0, 0.0});
+  REQUIRE(simulator.Apply(Decision()).ok());
+  advance_to(30.0);
+  source.Allocate(simulator.View(Knowledge::kOracle), jobs, x);
+  CHECK(heard.key == jobs);
+  const double third = 1.0 / 3.0;
+  const Allocation expected = {0.5, 0.5, 0.5, 0.5, third, third};
+  for (std::size_t k = 0; k < x.size(); ++k) CHECK(x.at(k) == Approx(expected.at(k)).epsilon(1e-12));
+}
+
+// Nobody can run from 300 to 400 s, and from 100 to 500 s jobs of type 0 cannot: every objective, by every solver, goes on.
+TEST_CASE("gavel: every objective goes on while GPUs are out of service", "[gavel]") {
+  std::vector<std::string> specs = test::GavelSpecs();
+  for (const char* more : {"gavel(solver=simplex)", "gavel(solver=ipm)", "gavel(solver=warm)", "gavel(ties=stable)",
+                           "proportional_fairness", "gandiva"})
+    specs.emplace_back(more);
+  const ScenarioData data = test::TinyData(
+      {{"v100", 2}, {"k80", 2}}, {{10.0, 0.0}, {0.0, 1.0}, {2.0, 1.9}},
+      {{0, 4000, 0}, {0, 400, 1}, {0, 2000, 2}, {10, 2000, 2}, {20, 300, 1}, {350, 100, 2}, {450, 3000, 0}});
+  for (const char* clock : {"event", "rounds(60)"}) {
+    const Scenario scenario = test::With(data,
+                                         "failures(mtbf_h=0,events=100:500:gpu:v100/0|100:500:gpu:v100/1|"
+                                         "300:400:gpu:k80/0|300:400:gpu:k80/1)",
+                                         clock);
+    for (const std::string& spec : specs) {
+      CAPTURE(clock, spec);
+      for (const double end : test::Ends(spec, scenario)) CHECK(end < 1e5);
+    }
+  }
+}
 
 // At 10 s, job 0 not yet started. Deadlines are
 // told as seconds left, tenants with weight and whether they serve in order.

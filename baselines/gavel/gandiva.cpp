@@ -43,7 +43,8 @@ bool GandivaPacking::Allocate(const PackedProblem& problem, PackedAllocation& x)
     int& key = partner_[U(base.key[U(i)])];
     const auto at = std::lower_bound(base.key.begin(), base.key.end(), key);
     const int k = static_cast<int>(at - base.key.begin());
-    const bool here = key >= 0 && at != base.key.end() && *at == key;
+    // Theirs was another while one of the two could run nowhere.
+    const bool here = key >= 0 && at != base.key.end() && *at == key && partner_[U(key)] == base.key[U(i)];
     if (here && PairingGain(problem, i, k) >= kLeastGain) {
       mate[U(i)] = k;
     } else {

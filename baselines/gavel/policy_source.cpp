@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <map>
 
 #include "env/base/check.hpp"
@@ -32,6 +33,29 @@ class InRounds final : public Scheduler {
   MechanismOptions options_;
   RoundMechanism mechanism_;
 };
+
+// Of the jobs those that can run on some type with what is in service of it now.
+void FindPlaceable(const ClusterView& view, std::span<const int> jobs, std::vector<int>& placeable) {
+  placeable.clear();
+  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(placeable), [&view](int job) {
+    for (int type = 0; type < view.num_types(); ++type) {
+      if (view.Rate(job, type) > 0.0 && view.Gang(job) <= view.types()[U(type)].count) return true;
+    }
+    return false;
+  });
+}
+
+// The shares of some of the jobs among those of all, both ascending; the others have none.
+void SpreadRows(std::span<const int> jobs, std::span<const int> some, const Allocation& of_some,
+                Allocation& x) {
+  const std::size_t types = of_some.size() / some.size();
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    while (jobs[at] != some[i]) ++at;
+    std::copy_n(of_some.begin() + static_cast<std::ptrdiff_t>(i * types), types,
+                x.begin() + static_cast<std::ptrdiff_t>(at * types));
+  }
+}
 
 // What a policy is asked of these jobs; remaining and since only where it reads the future.
 void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool reads_future,
@@ -111,17 +135,22 @@ void PolicyAllocations::Reset(const ClusterView& view) {
 }
 
 void PolicyAllocations::Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) {
-  DescribeProblem(view, jobs, reads_future(), problem_);
-  if (!objective_->Allocate(problem_, x)) {
-    stand_in_.Take(problem_, jobs, objective_->failure(), x);
+  x.assign(jobs.size() * U(view.num_types()), 0.0);
+  FindPlaceable(view, jobs, placeable_);
+  if (placeable_.empty()) return;
+  DescribeProblem(view, placeable_, reads_future(), problem_);
+  Allocation its(problem_.throughput.size(), 0.0);
+  if (!objective_->Allocate(problem_, its)) {
+    stand_in_.Take(problem_, placeable_, objective_->failure(), its);
   } else if (least_change_) {
-    Allocation last = x;
-    stand_in_.TakePrevious(jobs, last);
+    Allocation last = its;
+    stand_in_.TakePrevious(placeable_, last);
     promise_ = {};
-    objective_->Promised(problem_, x, promise_);
-    least_change_->Settle(problem_, promise_, last, x);
+    objective_->Promised(problem_, its, promise_);
+    least_change_->Settle(problem_, promise_, last, its);
   }
-  stand_in_.Remember(jobs, x);
+  stand_in_.Remember(placeable_, its);
+  SpreadRows(jobs, placeable_, its, x);
 }
 
 void PackedAllocations::Reset(const ClusterView& view) {
@@ -131,18 +160,24 @@ void PackedAllocations::Reset(const ClusterView& view) {
 }
 
 void PackedAllocations::Allocate(const ClusterView& view, std::span<const int> jobs, Allocation& x) {
-  Describe(view, jobs);
+  x.assign(jobs.size() * U(view.num_types()), 0.0);
+  FindPlaceable(view, jobs, placeable_);
+  if (placeable_.empty()) {
+    pairs_ = {};
+    return;
+  }
+  Describe(view, placeable_);
   if (objective_->Allocate(problem_, answer_)) {
     pairs_.jobs.clear();
-    for (const auto [a, b] : answer_.pairs) pairs_.jobs.push_back({jobs[U(a)], jobs[U(b)]});
+    for (const auto [a, b] : answer_.pairs) pairs_.jobs.push_back({placeable_[U(a)], placeable_[U(b)]});
     pairs_.share = answer_.together;
   } else {
     answer_ = {};
     KeepPairs(view);
-    stand_in_.Take(problem_.base, jobs, objective_->failure(), answer_.alone);
+    stand_in_.Take(problem_.base, placeable_, objective_->failure(), answer_.alone);
   }
-  x = answer_.alone;
-  stand_in_.Remember(jobs, x);
+  stand_in_.Remember(placeable_, answer_.alone);
+  SpreadRows(jobs, placeable_, answer_.alone, x);
 }
 
 void PackedAllocations::Describe(const ClusterView& view, std::span<const int> jobs) {

@@ -1,5 +1,6 @@
 // An objective as the round mechanism's source of allocations: describes the problem, asks, falls back; and
-// the scheduler that the two make.
+// the scheduler that the two make. A job that can run on nothing that is in service now is no part of the
+// problem, and has no share.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +63,7 @@ class PolicyAllocations final : public PolicySource {
  private:
   std::unique_ptr<Objective> objective_;
   StandIn stand_in_;
+  std::vector<int> placeable_;  // on something that is in service now: whom the objective is asked about
   Problem problem_;
   std::optional<LeastChange> least_change_;
   Promise promise_;
@@ -85,6 +87,7 @@ class PackedAllocations final : public PolicySource {
 
   std::unique_ptr<PackedObjective> objective_;
   StandIn stand_in_;
+  std::vector<int> placeable_;  // as above
   PackedProblem problem_;
   PackedAllocation answer_;
   PairShares pairs_;  // by the scenario's job indices

@@ -184,6 +184,18 @@ TEST_CASE("elastic schedulers: legal and live whatever is on") {
   }
 }
 
+// The only GPU is out from 30 to 50 s: the job starts anew at 50. With a notice of 10 s, too, it runs on until 30.
+TEST_CASE("pollux: nothing is in service") {
+  for (const char* spec : {"pollux", "pollux(search=genetic,generations=2)", "pollux(interval=0)"}) {
+    for (const char* notice : {"", ":10"}) {
+      CAPTURE(spec, notice);
+      const Scenario scenario = With(test::TinyData({{"v100", 1}}, {{1.0}}, {{0, 100}}),
+                                     Join("failures(mtbf_h=0,events=30:50:gpu:v100/0", notice, ")"), "event");
+      CHECK(Completions(spec, scenario) == std::vector<double>{150.0});
+    }
+  }
+}
+
 // Two GPUs; GPU 0 is announced at 60 to leave at 100 for good... A (300 steps) runs there from 0; GPU 1 is
 // idle: at 99 A moves there, loses nothing and pays the move, 10 s: 109 + 201 = 310. With B on GPU 1 A stops
 // at 99 and goes on when B ends, at 150, after as much: 160 + 201 = 361. Unprotected it starts anew at 100:

@@ -63,6 +63,8 @@ class Pollux final : public Scheduler {
 
   void Decide(const ClusterView& view, Decision& decision) override {
     if (!every_.Due(view, decision)) return;
+    // Who runs then holds GPUs that are about to go, and has nowhere to move.
+    if (std::ranges::all_of(view.types(), [](const GpuType& type) { return type.count == 0; })) return;
     jobs_.assign(view.active().begin(), view.active().end());
     std::stable_sort(jobs_.begin(), jobs_.end(),
                      [&](int a, int b) { return view.AttainedGpuSeconds(a) < view.AttainedGpuSeconds(b); });

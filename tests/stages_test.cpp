@@ -12,6 +12,7 @@
 #include "env/features/stages/stage_times.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 #include "tests/with_features.hpp"
 
@@ -96,6 +97,27 @@ TEST_CASE("the critical path goes first") {
   const Scenario scenario = With(data, "stages(after=3>2:4>3)");
   CHECK(RunOf(scenario, "fcfs").metrics.makespan_s == 45.0);
   CHECK(RunOf(scenario, "critical_path").metrics.makespan_s == 30.0);
+}
+
+// Four GPUs, busy until 10, 20 and 30 s but for one. At 1 s job 3, a gang of two of 100 s, comes first and can start at 10: job 4, of 90 s,
+// may not take the idle GPU before, and starts on the next one, at 20.
+TEST_CASE("critical_path: nobody takes GPUs that a job before it waits for") {
+  const Scenario scenario =
+      test::Tiny({{"a", 4}}, {{1.0}}, {{0, 10}, {0, 20}, {0, 30}, {1, 100, 0, 2}, {1, 90}});
+  CHECK(test::Ends("critical_path", scenario) == std::vector<double>{10, 20, 30, 110, 110});
+}
+
+// 10 s on the fast GPU, 100 s on the slow one: the second job waits for the fast one, whether the first has it already or gets it in
+// the same decision.
+TEST_CASE("critical_path: jobs placed in the same decision count as busy") {
+  const std::vector<std::pair<std::string, int>> types = {{"fast", 1}, {"slow", 1}};
+  CHECK(test::Ends("critical_path", test::Tiny(types, {{10.0, 1.0}}, {{0, 100}, {0, 100}})) ==
+        std::vector<double>{10, 20});
+  CHECK(test::Ends("critical_path", test::Tiny(types, {{10.0, 1.0}}, {{0, 100}, {0.5, 100}, {0.5, 100}})) ==
+        std::vector<double>{10, 20, 30});
+  // 10 s on the fast one, 30 s on the slow one. The third ends at 30 s on either and takes the first type, so the fourth starts at once.
+  CHECK(test::Ends("critical_path", test::Tiny(types, {{9.0, 3.0}}, {{0, 90}, {0, 90}, {0, 90}, {0, 90}})) ==
+        std::vector<double>{10, 20, 30, 30});
 }
 
 // First stages on the one CPU, second ones on the one GPU.

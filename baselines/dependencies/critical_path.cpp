@@ -1,6 +1,6 @@
 // Dependent jobs by their critical path: the waiting job with the longest chain behind it first (upward
-// rank), on the type where it would finish first among those with room; it waits for a faster type that will
-// be free in time when that finishes sooner.
+// rank), on the type where it finishes first given all who run and all before it; where that type's GPUs will
+// be free only later it waits for them, and nobody behind it takes them meanwhile.
 #include <algorithm>
 
 #include "baselines/dependencies/dependents.hpp"
@@ -26,36 +26,36 @@ class CriticalPath final : public Scheduler {
     }
     std::sort(order_.begin(), order_.end());
     plan_.Begin(view, /*preemptive=*/false);
-    Releases(view);
+    Begin(view);
     for (const auto& [rank, job] : order_) {
       const int type = EarliestFinish(view, job);
-      if (type >= 0 && plan_.Fits(view, job, type)) plan_.Put(view, job, type);
-      // Otherwise GPUs of that type will be free in time: the next job may not take them before.
-      if (type >= 0 && !plan_.Placed(job)) Reserve(view, job, type);
+      if (type < 0) continue;
+      const double start = StartOn(view, job, type);
+      if (start <= view.now() && plan_.Fits(view, job, type)) plan_.Put(view, job, type);
+      Hold(type, view.Gang(job), start + view.RemainingSeconds(job, type));
     }
     plan_.Emit(view, decision);
   }
 
  private:
-  // When the GPUs of each type that are busy now will be free, ascending.
-  void Releases(const ClusterView& view) {
-    releases_.assign(U(view.num_types()), {});
-    reserved_.assign(U(view.num_types()), 0);
+  // Who is free now, and when those who run end.
+  void Begin(const ClusterView& view) {
+    free_at_.resize(U(view.num_types()));
+    for (int type = 0; type < view.num_types(); ++type)
+      free_at_[U(type)].assign(U(plan_.room(type)), view.now());
     for (int job : view.running()) {
       const double at = view.now() + view.RemainingSeconds(job, view.TypeOf(job));
-      auto& list = releases_[U(view.TypeOf(job))];
+      auto& list = free_at_[U(view.TypeOf(job))];
       list.insert(list.end(), U(view.Width(job)), at);
     }
-    for (auto& list : releases_) std::sort(list.begin(), list.end());
+    for (auto& list : free_at_) std::sort(list.begin(), list.end());
   }
 
-  // When `job` could start on the type: now, or once enough GPUs are free; kNever = never by what is known.
+  // When `job` could start on the type: once as many GPUs are free; kNever = never by what is known.
   double StartOn(const ClusterView& view, int job, int type) const {
-    const int missing = view.Gang(job) - (plan_.room(type) - std::min(plan_.room(type), reserved_[U(type)]));
-    if (missing <= 0) return view.now();
-    const auto& list = releases_[U(type)];
-    const std::size_t at = U(missing - 1 + std::max(0, reserved_[U(type)] - plan_.room(type)));
-    return at < list.size() ? list[at] : kNever;
+    const auto& list = free_at_[U(type)];
+    const std::size_t gang = U(view.Gang(job));
+    return gang <= list.size() ? list[gang - 1] : kNever;
   }
 
   // Topcuoglu et al. 2002, equations 6 and 9: the type of least finish time; -1 = nowhere by what is known.
@@ -70,26 +70,31 @@ class CriticalPath final : public Scheduler {
     return best;
   }
 
-  void Reserve(const ClusterView& view, int job, int type) { reserved_[U(type)] += view.Gang(job); }
+  // The first GPUs to be free are not free again before `end`.
+  void Hold(int type, int gang, double end) {
+    auto& list = free_at_[U(type)];
+    list.erase(list.begin(), list.begin() + gang);
+    list.insert(std::upper_bound(list.begin(), list.end(), end), U(gang), end);
+  }
 
   Plan plan_;
   std::vector<double> rank_;                   // [J]
   std::vector<std::pair<double, int>> order_;  // (-rank, job)
-  std::vector<std::vector<double>> releases_;  // [G]
-  std::vector<int> reserved_;                  // [G] GPUs for jobs that wait for them
+  std::vector<std::vector<double>> free_at_;   // [G] s, of each GPU, ascending
 };
 
 }  // namespace
 
 SchedulerInfo CriticalPathInfo() {
-  return {"critical_path",
-          "dependent jobs: longest chain behind it first, on the type of earliest finish; O(n log n + n G)",
-          "HEFT without insertion: Topcuoglu, Hariri & Wu, IEEE TPDS 2002, equations 3, 6, 9",
-          "",
-          Knowledge::kEstimate,
-          /*preemptive=*/false,
-          {},
-          [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<CriticalPath>(); }};
+  return {
+      "critical_path",
+      "dependent jobs: longest chain behind it first, on the type of earliest finish; O(n log n + n GPUs)",
+      "HEFT without insertion: Topcuoglu, Hariri & Wu, IEEE TPDS 2002, equations 3, 6, 9",
+      "",
+      Knowledge::kEstimate,
+      /*preemptive=*/false,
+      {},
+      [](Params&) -> std::unique_ptr<Scheduler> { return std::make_unique<CriticalPath>(); }};
 }
 
 }  // namespace berth

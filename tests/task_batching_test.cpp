@@ -7,6 +7,7 @@
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -57,6 +58,15 @@ TEST_CASE("task_batching: with whom, and whether, by hand", "[baselines]") {
   // Who starts at the same instant is a host too, and nobody is a host twice.
   CHECK(test::Ends("task_batching", Scenario(Paired(1, {{0.75}}, {{0, 75}, {0, 75}, {0, 75}}))) ==
         std::vector<double>{100.0, 100.0, 175.0});
+}
+
+// GPU 0 is announced at 1 s to go at 20: who comes at 5 may not join job 0 there, and joins job 1: 5 + 10 / 0.75.
+TEST_CASE("task_batching: nobody joins a job whose GPU is about to go", "[baselines]") {
+  const Scenario scenario = test::With(Paired(2, {{0.75}}, {{0, 100}, {0, 100}, {5, 10}}),
+                                       "failures(mtbf_h=0,events=20:60:gpu:a/0:19)");
+  const std::vector<double> ends = test::Ends("task_batching", scenario);
+  CHECK(ends[2] == Approx(5 + 10 / 0.75).epsilon(1e-12));
+  CHECK(std::max(ends[0], ends[1]) < 300.0);
 }
 
 TEST_CASE("task_batching: strict, so that a gang is not kept waiting by new small jobs", "[baselines]") {

@@ -61,12 +61,14 @@ class TaskBatching final : public Scheduler {
     int job, type;
   };
 
-  // Small jobs that run on a GPU of their own.
+  // Small jobs that run on a GPU of their own which takes new jobs.
   void ListHosts(const ClusterView& view) {
     hosts_.clear();
     if (!view.has_pairs() || order_.empty()) return;
     for (int job : view.running()) {
-      if (view.Partner(job) < 0 && IsSmall(view, job)) hosts_.push_back({job, view.TypeOf(job)});
+      const bool alone = view.Partner(job) < 0 && IsSmall(view, job);
+      if (alone && (view.plain() || view.InService(view.Devices(job).front())))
+        hosts_.push_back({job, view.TypeOf(job)});
     }
   }
 

@@ -342,6 +342,28 @@ TEST_CASE("gavel: AlloX is shortest first on one worker and never takes a GPU aw
   CHECK_THROWS_AS(allox.Allocate(problem), Error);
 }
 
+// Both can run on the k80 alone: the shorter one goes first, and the other has nothing while the v100 is the only one free.
+TEST_CASE("gavel: AlloX gives no job a type on which it cannot run", "[gavel]") {
+  Problem problem;
+  problem.type_names = {"k80", "v100"};
+  problem.workers = {1, 1};
+  problem.key = {0, 1};
+  problem.gang = {1, 1};
+  problem.weight = {1.0, 1.0};
+  problem.throughput = {1.0, 0.0, 1.0, 0.0};
+  problem.remaining = {10.0, 5.0};
+  problem.since = {0.0, 0.0};
+  Allox allox;
+  CHECK(allox.Allocate(problem) == Allocation{0.0, 0.0, 1.0, 0.0});
+  CHECK(allox.Allocate(problem) == Allocation{0.0, 0.0, 1.0, 0.0});
+  problem.key = {0};
+  problem.gang = {1};
+  problem.throughput = {1.0, 0.0};
+  problem.remaining = {10.0};
+  problem.since = {5.0};
+  CHECK(allox.Allocate(problem) == Allocation{1.0, 0.0});
+}
+
 // m equal jobs share equally. Two jobs on one GPU of speeds 1 and 7: Nash welfare is blind to scale, a half
 // each; alone each would have all of it, so each leaves the other half of what it had: discounts 1/2.
 TEST_CASE("gavel: Nash welfare and its discounts by hand", "[gavel]") {

@@ -80,6 +80,7 @@ Allocation Allox::Allocate(const Problem& problem, double* cost) {
     for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
       for (std::size_t n = 0; n + ahead < level->size(); ++n) {
         const int job = (*level)[n];
+        if (problem.throughput[problem.at(job, type)] <= 0.0) continue;  // no other place was free: it waits
         type_of_[U(problem.key[U(job)])] = type;
         x[problem.at(job, type)] = 1.0;
       }

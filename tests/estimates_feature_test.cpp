@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "baselines/preemptive/pair_features.hpp"
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
@@ -83,6 +84,29 @@ TEST_CASE("estimates: a view shows them where it showed the truth", "[estimates]
   CHECK(after.RemainingSteps(0) == 26.0);  // progress is observed, so it is the truth
   CHECK(after.rates_version() == before.rates_version() + 1);
   CHECK(copy.View(Knowledge::kOracle).Rate(0, 0) == 3.0);
+}
+
+// Thought 3 and 1.5, the second type is ln 2 slower; once the first is known to be 1 it is the first, by ln 1.5.
+TEST_CASE("estimates: the tuned rule looks again at rates that were learned since", "[estimates]") {
+  Simulator sim(Scenario(WithEstimates(Misled({{0, 30}}), "by=table,learn=true")));
+  REQUIRE(sim.AdvanceToDecision());
+  tuned::PairFeatures features(/*blind=*/false);
+  const auto slow = [&] {
+    const ClusterView view = sim.View(Knowledge::kOracle);
+    features.Begin(view);
+    features.BeginJob(view, 0);
+    return std::pair(features.Pair(view, 0)[tuned::kSlow], features.Pair(view, 1)[tuned::kSlow]);
+  };
+  CHECK(slow().first == 0.0);
+  CHECK(slow().second == Approx(std::log(2.0)).epsilon(1e-12));
+  Decision decision;
+  decision.Start(0, 0);
+  decision.wake_at = 4.0;
+  REQUIRE(sim.Apply(decision).ok());
+  REQUIRE(sim.AdvanceToDecision());
+  REQUIRE(sim.View(Knowledge::kOracle).Rate(0, 0) == 1.0);
+  CHECK(slow().first == Approx(std::log(1.5)).epsilon(1e-12));
+  CHECK(slow().second == 0.0);
 }
 
 TEST_CASE("estimates: pairs are believed and learned too", "[estimates]") {

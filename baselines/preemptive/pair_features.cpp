@@ -13,7 +13,8 @@ constexpr double kMinute = 60.0;  // what a job has attained counts from here, s
 }  // namespace
 
 void PairFeatures::Begin(const ClusterView& view) {
-  if (known_.empty()) {
+  if (known_.empty() || rates_version_ != view.rates_version()) {  // learned rates may be others now
+    rates_version_ = view.rates_version();
     known_.assign(Index(view.num_jobs()), false);
     speeds_.resize(Index(view.num_jobs()) * Index(view.num_types()));
   }

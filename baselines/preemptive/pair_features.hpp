@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "env/sim/cluster_view.hpp"
@@ -27,7 +28,7 @@ enum Feature : std::size_t {
 
 using PairValues = std::array<double, kNumFeatures>;
 
-// Reused between decisions; logarithms of rates are taken once a job.
+// Reused between decisions; logarithms of rates are taken once a job, and again where rates were learned.
 class PairFeatures {
  public:
   explicit PairFeatures(bool blind) : blind_(blind) {}
@@ -49,8 +50,9 @@ class PairFeatures {
   double load_ = 0.0;
   int job_ = -1;
   double size_ = 0.0, gang_ = 0.0, age_ = 0.0;
-  std::vector<bool> known_;     // [J]
-  std::vector<Speeds> speeds_;  // [J, G]
+  std::uint64_t rates_version_ = 0;  // ClusterView's, of what is known
+  std::vector<bool> known_;          // [J]
+  std::vector<Speeds> speeds_;       // [J, G]
 };
 
 }  // namespace berth::tuned

@@ -116,6 +116,20 @@ std::vector<std::pair<int, int>> Starts(const Scenario& scenario, const std::str
 
 }  // namespace
 
+// Four GPUs. Jobs 0 and 1 have two each, by their requests until 10 and 20 s; job 2, which wants all four, is planned for 20, and job 3,
+// of two for 10 s, between: at 10. Job 1 ends at 5 instead: job 2 moves up to 10, and job 3, behind it, back to 20.
+TEST_CASE("conservative: plans are made anew, so a reservation may become later", "[baselines][conservative]") {
+  for (const double seconds : {19.0, 4.0}) {
+    CAPTURE(seconds);
+    ScenarioData data =
+        test::TinyData({{"a", 4}}, {{1.0}}, {{0, 10, 0, 2}, {1, seconds, 0, 2}, {2, 10, 0, 4}, {3, 10, 0, 2}});
+    data.jobs.requested_s = {10, 19, 10, 10};
+    const bool early = seconds < 19.0;
+    CHECK(test::Ends("conservative", Scenario(std::move(data))) ==
+          (early ? std::vector<double>{10, 5, 20, 30} : std::vector<double>{10, 20, 30, 20}));
+  }
+}
+
 TEST_CASE("conservative: every start is the brute-force planner's", "[baselines][conservative]") {
   int overtakes = 0, early = 0, not_easy = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

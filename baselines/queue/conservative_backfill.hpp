@@ -1,6 +1,8 @@
-// Conservative backfilling on several GPU types (Mu'alem and Feitelson 2001): every queued job holds a
-// reservation, so a job may overtake only if it delays nobody before it. The profile is planned afresh, in
-// queue order, at every decision, which is the full compression of the paper when jobs end early.
+// Conservative backfilling on several GPU types (after Mu'alem and Feitelson 2001): every queued job has a
+// reservation, so a job may overtake only if by what is known it delays nobody before it. All are planned
+// afresh, in queue order, at every decision. The paper keeps reservations and, when a job ends early, lets
+// one after the other move up (compression), so that none ever moves back; here the first in the queue move
+// up as far as they can, and the reservation of one behind them may then be later than it was.
 #pragma once
 
 #include <vector>

@@ -81,10 +81,11 @@ SchedulerInfo EasySjbfInfo() {
 
 // order=fcfs,backfill=conservative
 SchedulerInfo ConservativeInfo() {
-  return Named(NamedRule<FcfsOrder, ReadConservative>(kConservativeParams), "conservative",
-               "backfilling with a reservation for every queued job; O(n^2 types) a decision",
-               "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001", Knowledge::kEstimate,
-               {.types = true, .times = true});
+  return Named(
+      NamedRule<FcfsOrder, ReadConservative>(kConservativeParams), "conservative",
+      "backfilling with a reservation for every queued job, all planned anew each time; O(n^2 types) a "
+      "decision",
+      "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001", Knowledge::kEstimate, {.types = true, .times = true});
 }
 
 // order=fcfs,placement=best_fit: keeps large holes for large gangs

@@ -11,6 +11,7 @@
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -54,6 +55,24 @@ TEST_CASE("fair_share: usage decays as it accrues, however often one looks", "[b
   CHECK(usage({1000.0}) == Approx(full).epsilon(1e-12));
   CHECK(usage({10.0, 11.0, 500.0, 999.0, 1000.0}) == Approx(full).epsilon(1e-12));
   CHECK(usage({1000.0, 1600.0}) == Approx(full / 4.0).epsilon(1e-12));
+}
+
+// A gang of two that was given four GPUs: 4 x 100 s, not 2 x 100.
+TEST_CASE("fair_share: usage is of the GPUs held, not of the gang asked for", "[baselines]") {
+  Simulator simulator(test::With(TinyData({{"a", 4}}, {{1.0}}, {{0, 1000, 0, 2}}),
+                                 "elasticity(min_factor=0,max_factor=2,measured=false,scaling=linear,resize_s=0)"));
+  REQUIRE(simulator.AdvanceToDecision());
+  DecayedUsage usage(kNever);
+  usage.Reset(simulator.View(Knowledge::kBlind));
+  usage.Observe(simulator.View(Knowledge::kBlind));
+  Decision decision;
+  decision.Start(0, 0);
+  decision.commands.back().width = 4;
+  decision.wake_at = 100.0;
+  REQUIRE(simulator.Apply(decision).ok());
+  REQUIRE(simulator.AdvanceToDecision());
+  usage.Observe(simulator.View(Knowledge::kBlind));
+  CHECK(usage.usage(0) == 400.0);
 }
 
 TEST_CASE("fair_share: the tenant that used less of its share goes first", "[baselines]") {

@@ -35,12 +35,12 @@ void DecayedUsage::Observe(const ClusterView& view) {
   const double elapsed = view.now() - seen_;
   since_.assign(usage_.size(), 0.0);
   for (int job : held_) {
-    const double attained = view.AttainedSeconds(job) * view.Gang(job);
+    const double attained = view.AttainedGpuSeconds(job);
     since_[U(view.TenantOf(job))] += attained - attained_[U(job)];
     attained_[U(job)] = attained;
   }
   held_.assign(view.active().begin(), view.active().end());
-  for (int job : held_) attained_[U(job)] = view.AttainedSeconds(job) * view.Gang(job);
+  for (int job : held_) attained_[U(job)] = view.AttainedGpuSeconds(job);
   if (elapsed > 0.0) {
     const double kept = Exp(-kLn2 * elapsed / half_life_);
     // The mean of 2^(-s/h) over the time that passed; 1 where nothing decays.

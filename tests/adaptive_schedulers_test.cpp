@@ -8,6 +8,7 @@
 #include "env/features/table.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/errors.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
@@ -87,6 +88,12 @@ TEST_CASE("adaptive: tuned Gavel maximises the sum of throughputs") {
 }
 
 // Tuned Gavel ends every job when the record says; Sia's program has many answers that tie.
+TEST_CASE("adaptive: tuned Gavel refuses rounds without length") {
+  CHECK(test::Says(test::MessageOf([] { MakeScheduler("gavel_tuned(interval=0)", AllSchedulers()); }),
+                   "parameter 'interval': expected a number in [0.001, 1000000000], found 0"));
+  CHECK_NOTHROW(MakeScheduler("gavel_tuned(interval=0.001)", AllSchedulers()));
+}
+
 TEST_CASE("adaptive: Sia comes near the artifact's recorded run, tuned Gavel repeats it") {
   const std::string path = BERTH_SOURCE_DIR "/../shared/anchors/";
   if (!std::filesystem::exists(Join(path, "sia"))) return test::Skip(Join("needs ", path, "sia"));

@@ -22,7 +22,8 @@ namespace {
 constexpr ParamInfo kParams[] = {
     {"interval", "360", "s between decisions, the round"},
 };
-constexpr double kTooWide = 0.1;  // steps/s on a type that has fewer GPUs than the job wants
+constexpr double kLeastInterval = 1e-3;  // s: a job's time is counted by it, so 0 would divide by 0
+constexpr double kTooWide = 0.1;         // steps/s on a type that has fewer GPUs than the job wants
 
 class GavelTuned final : public Scheduler {
  public:
@@ -190,7 +191,7 @@ SchedulerInfo GavelTunedInfo() {
           /*preemptive=*/true,
           kParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
-            return std::make_unique<GavelTuned>(params.Number("interval", 0.0, 1e9));
+            return std::make_unique<GavelTuned>(params.Number("interval", kLeastInterval, 1e9));
           }};
 }
 

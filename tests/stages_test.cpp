@@ -100,11 +100,11 @@ TEST_CASE("the critical path goes first") {
 }
 
 // Four GPUs, busy until 10, 20 and 30 s but for one. At 1 s job 3, a gang of two of 100 s, comes first and can start at 10: job 4, of 90 s,
-// may not take the idle GPU before, and starts on the next one, at 20.
+// may not take the idle GPU before, and starts on the next one, at 20. Job 5, of 9 s, ends in time and may.
 TEST_CASE("critical_path: nobody takes GPUs that a job before it waits for") {
   const Scenario scenario =
-      test::Tiny({{"a", 4}}, {{1.0}}, {{0, 10}, {0, 20}, {0, 30}, {1, 100, 0, 2}, {1, 90}});
-  CHECK(test::Ends("critical_path", scenario) == std::vector<double>{10, 20, 30, 110, 110});
+      test::Tiny({{"a", 4}}, {{1.0}}, {{0, 10}, {0, 20}, {0, 30}, {1, 100, 0, 2}, {1, 90}, {1, 9}});
+  CHECK(test::Ends("critical_path", scenario) == std::vector<double>{10, 20, 30, 110, 110, 10});
 }
 
 // 10 s on the fast GPU, 100 s on the slow one: the second job waits for the fast one, whether the first has it already or gets it in

@@ -204,6 +204,37 @@ TEST_CASE("tune --policy: one line for what cannot be") {
   CHECK_THROWS_AS(RunTune({"--policy", folder / "none.h5", "--out", out}), Error);
 }
 
+TEST_CASE("tune --reward deadline: where a run misses none there are differences, and weights are numbers") {
+  const test::TemporaryFolder folder;
+  const std::string policy = folder / "p.h5", out = folder / "q.h5", json = folder / "t.json", curve = folder / "c.csv";
+  SaveBundle(Start(1), policy);
+  for (const char* rate : {"0.05", "0.25"}) {  // at 0.05 nobody misses a deadline, at 0.25 some do
+    CAPTURE(rate);
+    const std::vector<std::string> on{"--workload",   Join("synthetic(rate=", rate, ",slo=true)"), "--cluster", "v100=2,k80=2", "--jobs", "60",
+                                      "--window",     "15:45", "--workloads",  "2", "--population", "8", "--generations", "3",
+                                      "--seconds",    "0",     "--validate",   "2", "--reference",  "edf", "--reward", "deadline",
+                                      "--json",       json,    "--curve",      curve};
+    std::vector<std::string> of_policy = on, of_rule = on;
+    of_policy.insert(of_policy.end(), {"--policy", policy, "--out", out});
+    CHECK(RunTune(of_policy) == 0);
+    for (const float weight : Flat(LoadBundle(out))) CHECK(std::isfinite(weight));
+    const nlohmann::json shown = nlohmann::json::parse(test::Slurp(json))["schedulers"];
+    for (const auto& row : shown) CHECK(row["difference"]["mean"].is_number());
+    CHECK(RunTune(of_rule) == 0);
+    const std::string lines = test::Slurp(curve);
+    CHECK_THAT(lines, Catch::StartsWith("generation,wall_s,difference\n") && !Catch::Contains("inf") && !Catch::Contains("nan"));
+  }
+}
+
+TEST_CASE("tune --reward: one that costs nothing is an error") {
+  Small search(1);
+  ScenarioSettings settings = TwoTypes();
+  for (GpuType& type : settings.cluster.types) type.price_per_hour = 0.0;
+  search.on.source = MakeWorkload("synthetic(rate=0.15)", settings);
+  search.reward = "cost";
+  CHECK_THROWS_WITH(search.Search(), "--reward: expected one that costs more than 0 in every run, found a run that costs 0");
+}
+
 TEST_CASE("tune --policy: a log shorter than a usual workload is one of itself, its middle half measured") {
   const test::TemporaryFolder folder;
   const std::string policy = folder / "p.h5", log = folder / "log.h5", json = folder / "t.json";

@@ -29,6 +29,16 @@ Costs Noisy(const std::vector<std::vector<double>>& points, int generation) {
   return costs;
 }
 
+// Missed deadlines: 0 within a distance of 2 of 0, and of the reference on its second workload.
+Costs MissedDeadlines(const std::vector<std::vector<double>>& points, int) {
+  Costs costs{{}, {0.25, 0.0}, 1, /*may_be_none=*/true};
+  for (const std::vector<double>& x : points) {
+    const double distance = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    costs.of.push_back({std::max(0.0, distance - 2.0), 0.0});
+  }
+  return costs;
+}
+
 template <class Make>
 void CheckResumes(const Make& make) {
   const test::TemporaryFolder folder;
@@ -95,6 +105,20 @@ TEST_CASE("search: mirrored noise goes down, and a point without cost counts as 
     return Costs{std::vector(points.size(), std::vector<double>{std::nan("")}), {1.0}, 0};
   };
   CHECK(Run(none, kSpace.start, nothing, settings).point == kSpace.start);
+}
+
+TEST_CASE("search: costs of 0 are compared by differences, and what finds none goes on") {
+  // Means of 0.5 - 0.25 and 0 - 0; of 0 - 0.25 and 0 - 0.
+  CHECK(Values({{{0.5, 0.0}, {0.0, 0.0}}, {0.25, 0.0}, 0, true}) == std::vector<double>{0.125, -0.125});
+  MirroredNoise noise(kSpace, {0.1, 0.3, 8}, 1);
+  CmaEs cma_es(kSpace, 1);
+  for (Optimiser* optimiser : {static_cast<Optimiser*>(&noise), static_cast<Optimiser*>(&cma_es)}) {
+    Settings settings;
+    settings.budget.generations = 60;
+    const Found found = Run(*optimiser, kSpace.start, MissedDeadlines, settings);
+    CHECK(found.told.back().value == -0.125);  // of the start (sqrt(14) - 2 - 0.25) / 2
+    CHECK(MissedDeadlines({found.point}, 0).of[0][0] == 0.0);
+  }
 }
 
 TEST_CASE("search: the answer is the best of start, half way and end on other workloads") {

@@ -96,13 +96,8 @@ std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const E
   const int workloads = by_itself ? 0 : static_cast<int>(options.Integer("validate", 0, kMostWorkloads));
   const std::int64_t times = options.Integer("validations", 1, 1000000);
   const MdpSpec& mdp = request.mdp;
-  ValidationSettings settings{Baselines(options, request),
-                              request.out_dir,
-                              !by_itself,
-                              request.resume,
-                              DrawsByScores(request.agent),
-                              mdp.reward.find("deadline") != std::string::npos,
-                              request.commit};
+  ValidationSettings settings{Baselines(options, request),  request.out_dir, !by_itself, request.resume,
+                              DrawsByScores(request.agent), request.commit};
   if (by_itself) {
     if (mdp.semantics != Semantics::kRedecide || !Measurable(mdp.reward) || request.world.many())
       return nullptr;

@@ -20,6 +20,13 @@
 namespace berth {
 namespace {
 
+// How a search stands beside the reference: search::Values of one point.
+std::string Beside(const Trials& trials, double value) {
+  const std::string& reference = trials.settings().reference;
+  if (trials.MayBeNone()) return Join(Fixed(value, 3), " more than ", reference);
+  return Join(Fixed(std::exp(value), 3), " of ", reference);
+}
+
 search::Found Search(const Tuning& tuning, const Options& options, const std::string& definition,
                      const std::vector<double>& start) {
   const Trials& trials = *tuning.trials;
@@ -34,18 +41,18 @@ search::Found Search(const Tuning& tuning, const Options& options, const std::st
     const search::Budget& budget = tuning.budget;
     double share = budget.generations > 0 ? static_cast<double>(now.generation) / budget.generations : 0.0;
     if (budget.seconds > 0.0) share = std::max(share, now.wall_s / budget.seconds);
-    progress.Update(std::min(1.0, share),
-                    Join("generation ", now.generation, ", ", tuning.cost, " ", Fixed(std::exp(now.value), 3),
-                         " of ", trials.settings().reference, ", step ", Fixed(now.step, 3)));
+    progress.Update(std::min(1.0, share), Join("generation ", now.generation, ", ", tuning.cost, " ",
+                                               Beside(trials, now.value), ", step ", Fixed(now.step, 3)));
   };
   return Run(*tuning.optimiser, start, ObjectiveOf(trials, *tuning.candidates), settings);
 }
 
-void WriteCurve(const std::string& path, const std::vector<search::Told>& told) {
+void WriteCurve(const std::string& path, const std::vector<search::Told>& told, bool differences) {
   if (path.empty()) return;
-  std::string curve = "generation,wall_s,ratio\n";
+  std::string curve = Join("generation,wall_s,", differences ? "difference" : "ratio", "\n");
   for (const search::Told& now : told)
-    curve += Join(now.generation, ",", Fixed(now.wall_s, 1), ",", Fixed(std::exp(now.value), 4), "\n");
+    curve += Join(now.generation, ",", Fixed(now.wall_s, 1), ",",
+                  Fixed(differences ? now.value : std::exp(now.value), 4), "\n");
   WriteTextFile(path, curve);
 }
 
@@ -65,7 +72,10 @@ Json Report(const Tuning& tuning, const std::vector<double>& start, const std::v
     const char* role;
     std::string name;
   } rows[] = {{"reference", reference}, {"start", start_name}, {"found", found_name}};
-  Table table({"scheduler", Join(tuning.cost, " [95%]"), "ratio [95%]", "p99 wait h", "max wait h"});
+  const bool differences = tuning.trials->MayBeNone();
+  const char* const beside = differences ? "difference" : tuning.hours ? "jct_ratio" : "ratio";
+  Table table({"scheduler", Join(tuning.cost, " [95%]"), differences ? "difference [95%]" : "ratio [95%]",
+               "p99 wait h", "max wait h"});
   std::vector<std::vector<double>> costs;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     costs.emplace_back();
@@ -75,7 +85,10 @@ Json Report(const Tuning& tuning, const std::vector<double>& start, const std::v
       p99_wait += run.p99_wait_s / static_cast<double>(runs[k].size());
       max_wait = std::max(max_wait, run.max_wait_s);
     }
-    const Interval mean = BootstrapMean(costs[k], 0), ratio = BootstrapRatio(costs[k], costs[0], 0);
+    std::vector<double> more;
+    for (std::size_t i = 0; i < costs[k].size(); ++i) more.push_back(costs[k][i] - costs[0][i]);
+    const Interval mean = BootstrapMean(costs[k], 0),
+                   ratio = differences ? BootstrapMean(more, 0) : BootstrapRatio(costs[k], costs[0], 0);
     const auto shown = [&](double value) { return tuning.hours ? Hours(value) : Readable(value); };
     table.AddRow({rows[k].role, Join(shown(mean.mean), " [", shown(mean.low), ", ", shown(mean.high), "]"),
                   Join(Fixed(ratio.mean, 3), " [", Fixed(ratio.low, 3), ", ", Fixed(ratio.high, 3), "]"),
@@ -83,8 +96,7 @@ Json Report(const Tuning& tuning, const std::vector<double>& start, const std::v
     list.push_back({{"role", rows[k].role},
                     {"scheduler", rows[k].name},
                     {tuning.hours ? "mean_jct_s" : "value", mean.mean},
-                    {tuning.hours ? "jct_ratio" : "ratio",
-                     {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}}},
+                    {beside, {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}}},
                     {"p99_wait_s", p99_wait},
                     {"max_wait_s", max_wait}});
   }
@@ -133,12 +145,12 @@ int RunTune(const std::vector<std::string>& arguments) {
                          on.seed};
     tuning.candidates->Save(found.point, how, out);
   }
-  WriteCurve(options.Text("curve"), found.told);
+  WriteCurve(options.Text("curve"), found.told, tuning.trials->MayBeNone());
   std::cout << found.generations << " generations, " << found.decisions << " decisions on "
             << on.source->Describe() << "; answer of generation " << found.chosen << "\n";
   for (const auto& [generation, value] : found.choices) {
-    std::cout << "to choose from: generation " << generation << ", " << Fixed(std::exp(value), 3) << " of "
-              << on.reference << " on " << on.choices << " workloads\n";
+    std::cout << "to choose from: generation " << generation << ", " << Beside(*tuning.trials, value)
+              << " on " << on.choices << " workloads\n";
   }
   Json json;
   json["workload"] = on.source->Describe();

@@ -34,7 +34,7 @@ std::vector<double> Logs(const Trials& on, const std::vector<Metrics>& runs) {
 
 double Validation::MeanOf(const std::vector<double>& logs) const {
   const auto count = static_cast<double>(logs.size());
-  if (!settings_.may_be_none) return std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / count);
+  if (!on_.MayBeNone()) return std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / count);
   double sum = 0.0;
   for (const double log : logs) sum += std::exp(log);
   return sum / count;
@@ -142,7 +142,7 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
     const double of = MeanOf(baseline_logs_[k]), over = row.greedy / of;
     if (!(of > 0.0) || !std::isfinite(of) || over < row.over) continue;  // NaN at first
     row.rule = settings_.baselines[k], row.over = over;
-    row.over_error = row.logs.size() > 1 && !settings_.may_be_none
+    row.over_error = row.logs.size() > 1 && !on_.MayBeNone()
                          ? over * DifferenceOf(row.logs, baseline_logs_[k]).error
                          : std::nan("");
   }
@@ -200,7 +200,7 @@ std::string Validation::Words() const {
       continue;
     }
     text += Fixed(row.greedy / its, 3);
-    if (of.size() > 1 && !settings_.may_be_none) {  // the ratio's standard error, from that of its logarithm
+    if (of.size() > 1 && !on_.MayBeNone()) {  // the ratio's standard error, from that of its logarithm
       const PairedDifference logs = DifferenceOf(row.logs, of);
       text += Join(" +- ", Fixed(std::exp(logs.mean) * logs.error, 3));
     }

@@ -34,7 +34,6 @@ struct ValidationSettings {
   bool keep_best = false;              // the best greedy policy so far is RUN/best.h5
   bool resume = false;                 // RUN/validation.csv says what there was
   bool draws = true;                   // DrawsByScores: else there is nothing sampled
-  bool may_be_none = false;            // costs that may be 0, such as missed deadlines: arithmetic means
   std::string commit = "unknown";      // of the source, for the policies' files
 };
 
@@ -42,7 +41,7 @@ class Validation {
  public:
   struct Row {
     std::int64_t steps = 0;
-    // Geometric means (arithmetic where costs may be none) over the workloads of what the reward adds up to a
+    // Geometric means (arithmetic where Trials::MayBeNone) over the workloads of what the reward adds up to a
     // job (of jct: the mean JCT, s), less being better; infinite where jobs of a window were not done, NaN
     // where nothing is sampled.
     double greedy = 0.0, sampled = std::numeric_limits<double>::quiet_NaN();

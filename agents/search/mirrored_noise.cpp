@@ -39,20 +39,20 @@ const std::vector<std::vector<double>>& MirroredNoise::Ask() {
 
 double MirroredNoise::Tell(const Costs& costs, double spent) {
   BERTH_CHECK(costs.of.size() == points_.size(), "a row a point");
-  const double value = Values({{costs.of.back()}, costs.reference, 0})[0];
+  const double value = Values({{costs.of.back()}, costs.reference, 0, costs.may_be_none})[0];
   Descend(Gradient(costs), settings_.learning_rate * (1.0 - 0.9 * spent));
   return value;
 }
 
 // The estimate up to a factor, which Adam does not see: the differences in units of their root mean square.
 std::vector<double> MirroredNoise::Gradient(const Costs& costs) const {
-  std::vector<double> differences;  // [pairs] mean over workloads of ln(cost / its mirror's)
+  std::vector<double> differences;  // [pairs] mean over workloads of what it costs more than its mirror
   double square = 0.0;
   for (std::size_t pair = 0; pair < noise_.size(); ++pair) {
     const std::vector<double>&one = costs.of[2 * pair], &mirror = costs.of[2 * pair + 1];
     double sum = 0.0;
     for (std::size_t i = 0; i < one.size(); ++i) {
-      const double difference = std::log(one[i] / mirror[i]);
+      const double difference = costs.More(one[i], mirror[i]);
       if (!std::isnan(difference)) sum += difference / static_cast<double>(one.size());
     }
     differences.push_back(sum);

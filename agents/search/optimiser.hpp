@@ -23,20 +23,23 @@ struct Space {
 };
 
 // What points cost on the same workloads (common random numbers), and what the scheduler beside which they
-// are seen costs there. All > 0; NaN: it has no cost, its jobs were not done.
+// are seen costs there. All > 0, or >= 0 where they may be none; NaN: it has no cost, its jobs were not done.
 struct Costs {
   std::vector<std::vector<double>> of;  // [points][workloads]
   std::vector<double> reference;        // [workloads]
   std::int64_t decisions = 0;           // that it took to find out
+  bool may_be_none = false;             // such as missed deadlines: of 0 there is no ratio
+  // How much more one cost is than another of the same workload: what is averaged over workloads.
+  double More(double cost, double than) const { return may_be_none ? cost - than : std::log(cost / than); }
 };
 
-// [points] what a search minimises: the mean over workloads of ln(cost / the reference's). NaN where a
-// workload has no cost.
+// [points] what a search minimises: the mean over workloads of ln(cost / the reference's), or of the
+// difference where costs may be none. NaN where a workload has no cost.
 inline std::vector<double> Values(const Costs& costs) {
   std::vector<double> values;
   for (const std::vector<double>& cost : costs.of) {
     double sum = 0.0;
-    for (std::size_t i = 0; i < cost.size(); ++i) sum += std::log(cost[i] / costs.reference[i]);
+    for (std::size_t i = 0; i < cost.size(); ++i) sum += costs.More(cost[i], costs.reference[i]);
     values.push_back(sum / static_cast<double>(cost.size()));
   }
   return values;

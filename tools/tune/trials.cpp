@@ -11,6 +11,18 @@
 #include "tools/results.hpp"
 
 namespace berth {
+namespace {
+
+// A cost of 0, such as the price of a type that has none, has no ratio to another.
+void CheckCosts(const search::Costs& costs) {
+  const auto none = [](const std::vector<double>& row) {
+    return std::count(row.begin(), row.end(), 0.0) > 0;
+  };
+  if (!costs.may_be_none && (none(costs.reference) || std::any_of(costs.of.begin(), costs.of.end(), none)))
+    throw Error("--reward: expected one that costs more than 0 in every run, found a run that costs 0");
+}
+
+}  // namespace
 
 Trials::Plays Trials::Play(const std::vector<MakeCandidate>& schedulers, int generation, int count) const {
   const std::vector<Scenario> workloads = Draw(generation, count);
@@ -64,6 +76,8 @@ search::Costs Trials::Costs(const std::vector<MakeCandidate>& candidates, int ge
                      " workloads; another --reference, workload or --window may do"));
   }
   search::Costs costs = Weigh(plays.runs, beside);
+  costs.may_be_none = MayBeNone();
+  CheckCosts(costs);
   for (std::size_t k = 1; k < plays.decisions.size(); ++k) costs.decisions += plays.decisions[k];
   return costs;
 }
@@ -95,6 +109,10 @@ search::Objective ObjectiveOf(const Trials& trials, const Tunable& candidates) {
 
 double RewardTrials::Cost(const Metrics& metrics) const {
   return metrics.unfinished > 0 ? std::nan("") : Reward(reward_).AJob(metrics);
+}
+
+bool RewardTrials::MayBeNone() const {
+  return Reward(reward_).WeightOf("deadline") > 0.0;
 }
 
 std::vector<Scenario> RewardTrials::Draw(int generation, int count) const {

@@ -41,13 +41,16 @@ class Trials {
   explicit Trials(TrialSettings settings) : settings_(std::move(settings)) {}
   virtual ~Trials() = default;
 
-  // For search::Objective. Throws Error where the reference does not finish its jobs, or cannot run.
+  // For search::Objective. Throws Error where the reference does not finish its jobs, or cannot run, and for
+  // a cost of 0 unless MayBeNone.
   search::Costs Costs(const std::vector<MakeCandidate>& candidates, int generation) const;
   // Of each scheduler on `count` workloads that no search draws: [schedulers][count]. Never interrupted.
   std::vector<std::vector<Metrics>> Validate(const std::vector<MakeCandidate>& schedulers, int count) const;
 
   // Of one run; NaN where jobs of the window were not done.
   virtual double Cost(const Metrics& metrics) const = 0;
+  // May a cost be 0, such as missed deadlines? Then there are differences of costs, and no ratios.
+  virtual bool MayBeNone() const { return false; }
   // The workloads of a generation, or of what stands in its place.
   virtual std::vector<Scenario> Draw(int generation, int count) const = 0;
 
@@ -77,6 +80,7 @@ class RewardTrials final : public Trials {
   RewardTrials(TrialSettings settings, std::string reward)
       : Trials(std::move(settings)), reward_(std::move(reward)) {}
   double Cost(const Metrics& metrics) const override;
+  bool MayBeNone() const override;
   std::vector<Scenario> Draw(int generation, int count) const override;
 
  private:

@@ -208,7 +208,7 @@ TEST_CASE("tune --reward deadline: where a run misses none there are differences
   const test::TemporaryFolder folder;
   const std::string policy = folder / "p.h5", out = folder / "q.h5", json = folder / "t.json", curve = folder / "c.csv";
   SaveBundle(Start(1), policy);
-  for (const char* rate : {"0.05", "0.25"}) {  // at 0.05 nobody misses a deadline, at 0.25 some do
+  for (const char* rate : {"0.05", "0.25"}) {  // at 0.05 hardly anybody misses a deadline
     CAPTURE(rate);
     const std::vector<std::string> on{"--workload",   Join("synthetic(rate=", rate, ",slo=true)"), "--cluster", "v100=2,k80=2", "--jobs", "60",
                                       "--window",     "15:45", "--workloads",  "2", "--population", "8", "--generations", "3",

@@ -156,6 +156,20 @@ TEST_CASE("tune: a reference that leaves jobs unfinished is an error, not a sear
   CHECK_THROWS_WITH(TuneAsSrpt(on), Catch::Contains("quantum"));
 }
 
+TEST_CASE("tune: where a log has one piece it is validated once, not as often as asked for") {
+  TrialSettings on = SmallTrials();
+  on.source = FixedSource(on.source->Make(5, Split::kTrain, 0, 0, 60), "a log");
+  const std::vector<MakeCandidate> srpt{[] { return MakeScheduler("srpt", AllSchedulers()); }};
+  for (const auto& [jobs, runs] : {std::pair{60, 1}, {59, 3}}) {  // a piece of 59 begins at job 0 or 1
+    CAPTURE(jobs);
+    on.jobs = jobs;
+    on.pieces = {0, 60};
+    CHECK(RewardTrials(on, "jct").Validate(srpt, 3)[0].size() == static_cast<std::size_t>(runs));
+    CHECK(RewardTrials(on, "jct").Draw(search::kChoice, 3).size() == static_cast<std::size_t>(runs));
+    CHECK(RewardTrials(on, "jct").Draw(0, 3).size() == 3);
+  }
+}
+
 TEST_CASE("tune: found values take the place of given ones") {
   const std::vector<double> values{0.00012346, 1234.56};
   const Spec spec = WithParameters(ParseSpec("las(quantum=5)"), {"slice", "quantum"}, values);

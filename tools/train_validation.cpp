@@ -82,8 +82,9 @@ void TrainValidation::AddOptions(Options& options) {
   options.Group("Measured meanwhile");
   options.Value(
       "validate", kAuto,
-      "measure the policy on so many workloads that no episode draws, and keep the best one as "
-      "RUN/best.h5; 0 = never; auto = as many as a tenth of the training's time affords, keeping none");
+      "measure the policy on so many workloads that no episode draws (of a fixed scenario on pieces of the "
+      "jobs trained on: keep others back with --jobs to test), and keep the best one as RUN/best.h5; 0 = "
+      "never; auto = as many as a tenth of the training's time affords, keeping none");
   options.Value(
       "baselines", kAuto,
       "schedulers beside it, separated by ';': auto = two that suit what the policy may know and do");
@@ -166,7 +167,7 @@ std::string TrainValidation::Summary() const {
   if (!validation_.measured())
     return "not validated: it would take more than a tenth of so short a training; --validate 8 does it all "
            "the same";
-  return Join("validated on ", workloads_, " workloads: ", validation_.Words());
+  return Join("validated on ", validation_.On(), ": ", validation_.Words());
 }
 
 }  // namespace berth

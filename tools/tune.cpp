@@ -56,7 +56,7 @@ void WriteCurve(const std::string& path, const std::vector<search::Told>& told, 
   WriteTextFile(path, curve);
 }
 
-// Prints and gives back how reference, start and answer do on workloads that no generation draws.
+// Prints and gives back how reference, start and answer do on the workloads of Trials::Validate.
 Json Report(const Tuning& tuning, const std::vector<double>& start, const std::vector<double>& found,
             const std::string& found_name) {
   Json list = Json::array();
@@ -89,14 +89,19 @@ Json Report(const Tuning& tuning, const std::vector<double>& start, const std::v
     for (std::size_t i = 0; i < costs[k].size(); ++i) more.push_back(costs[k][i] - costs[0][i]);
     const Interval mean = BootstrapMean(costs[k], 0),
                    ratio = differences ? BootstrapMean(more, 0) : BootstrapRatio(costs[k], costs[0], 0);
-    const auto shown = [&](double value) { return tuning.hours ? Hours(value) : Readable(value); };
-    table.AddRow({rows[k].role, Join(shown(mean.mean), " [", shown(mean.low), ", ", shown(mean.high), "]"),
-                  Join(Fixed(ratio.mean, 3), " [", Fixed(ratio.low, 3), ", ", Fixed(ratio.high, 3), "]"),
-                  Hours(p99_wait), Hours(max_wait)});
+    const bool one = more.size() == 1;  // of which there is no interval
+    const auto shown = [&](const Interval& of, const auto& text) {
+      return one ? text(of.mean) : Join(text(of.mean), " [", text(of.low), ", ", text(of.high), "]");
+    };
+    table.AddRow({rows[k].role,
+                  shown(mean, [&](double value) { return tuning.hours ? Hours(value) : Readable(value); }),
+                  shown(ratio, [](double value) { return Fixed(value, 3); }), Hours(p99_wait),
+                  Hours(max_wait)});
+    const auto bound = [&](double value) { return one ? Json() : Json(value); };
     list.push_back({{"role", rows[k].role},
                     {"scheduler", rows[k].name},
                     {tuning.hours ? "mean_jct_s" : "value", mean.mean},
-                    {beside, {{"mean", ratio.mean}, {"low", ratio.low}, {"high", ratio.high}}},
+                    {beside, {{"mean", ratio.mean}, {"low", bound(ratio.low)}, {"high", bound(ratio.high)}}},
                     {"p99_wait_s", p99_wait},
                     {"max_wait_s", max_wait}});
   }
@@ -148,9 +153,11 @@ int RunTune(const std::vector<std::string>& arguments) {
   WriteCurve(options.Text("curve"), found.told, tuning.trials->MayBeNone());
   std::cout << found.generations << " generations, " << found.decisions << " decisions on "
             << on.source->Describe() << "; answer of generation " << found.chosen << "\n";
+  const std::size_t choices =
+      found.choices.empty() ? 0 : tuning.trials->Draw(search::kChoice, on.choices).size();
   for (const auto& [generation, value] : found.choices) {
     std::cout << "to choose from: generation " << generation << ", " << Beside(*tuning.trials, value)
-              << " on " << on.choices << " workloads\n";
+              << " on " << choices << " workloads\n";
   }
   Json json;
   json["workload"] = on.source->Describe();

@@ -187,6 +187,12 @@ std::vector<std::pair<std::string, double>> Validation::Figures() const {
   return figures;
 }
 
+std::string Validation::On() const {
+  const std::size_t count = rows_.back().logs.size();
+  if (!on_.settings().source->fixed()) return Join(count, " workloads");
+  return Join(count, count == 1 ? " piece" : " pieces", " of the jobs that it was trained on");
+}
+
 std::string Validation::Words() const {
   const Row& row = rows_.back();
   if (std::isinf(row.greedy)) return "greedy leaves jobs undone";

@@ -1,6 +1,7 @@
 // What `berth train --validate` does: the policy of now, frozen, on workloads that no episode of the training
-// draws, beside named schedulers: as it would run (greedy, its best action), and as it was trained (sampled,
-// drawn from its distribution). A gap between the two is a policy that has not made up its mind.
+// draws (of a log on pieces of the jobs trained on: later ones are to test), beside named schedulers: as it
+// would run (greedy, its best action), and as it was trained (sampled, drawn from its distribution). A gap
+// between the two is a policy that has not made up its mind.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +70,9 @@ class Validation {
   }                         // by this process; the others are of the run that it continues
   const Row* best() const;  // of the greedy ones; null before there is one
   std::string policy() const { return settings_.run + "/best.h5"; }
+  // What the last row is of: "8 workloads", "1 piece of the jobs that it was trained on". REQUIRES:
+  // measured().
+  std::string On() const;
   // Of the last row: "greedy 0.85 +- 0.03 of srpt, 0.98 +- 0.02 of nash_welfare; sampled 5.2% above greedy".
   // Behind
   // +- the standard error over the workloads, each a pair. REQUIRES: measured().

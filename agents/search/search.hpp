@@ -1,7 +1,7 @@
 // One search without gradients: an optimiser proposes numbers, an objective says what they cost, until a
 // budget is spent. Every generation has workloads of its own, the same for all its points. Costs are noisy
 // and a search that starts from a good rule can end behind it: with `choose` the answer is the best of the
-// start, the search half way and its end on workloads that no generation has.
+// start, the search half way and its end on workloads of their own.
 //
 //   CmaEs optimiser({start, scales}, /*seed=*/0);
 //   Found found = Run(optimiser, start, objective, {.budget = {.generations = 60}});

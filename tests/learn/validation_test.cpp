@@ -97,6 +97,22 @@ TEST_CASE("train --validate keeps the policy that did best, and changes nothing 
             "--schedulers 'srpt;policy(file=a/best.h5)'") == 2);
 }
 
+TEST_CASE("train --validate on a log says that its pieces were trained on, and runs the only one once") {
+  const Shell berth;
+  const std::string task =
+      "train --scenario log.h5 --envs 4 --threads 1 --visible 8 --episode-jobs 10 --warmup-jobs 4 --steps 512 "
+      "--agent 'ppo(n_steps=64,minibatch=128)' --validations 1 --validate 3 --baselines srpt ";
+  REQUIRE(berth("generate --workload 'synthetic(rate=4,jobs=60)' --cluster v100=2,k80=2 --out log.h5") == 0);
+  REQUIRE(berth(task + "--out pieces") == 0);  // of 4 + 2 * 10 jobs
+  CAPTURE(berth.log());
+  CHECK(berth.log().find("validated on 3 pieces of the jobs that it was trained on: greedy ") != std::string::npos);
+  CHECK(berth.log().find(" +- ") != std::string::npos);
+  REQUIRE(berth(task + "--jobs 0:24 --out one") == 0);
+  CAPTURE(berth.log());
+  CHECK(berth.log().find("validated on 1 piece of the jobs that it was trained on: greedy ") != std::string::npos);
+  CHECK(berth.log().find(" +- ") == std::string::npos);
+}
+
 TEST_CASE("train --validate auto measures where a tenth of the time affords it, and keeps no best one") {
   const Shell berth;
   // Small workloads, so that a few seconds of training are much beside them.

@@ -34,6 +34,7 @@ std::vector<Scenario> BatchTrials::Draw(int generation, int count) const {
   const int begins = (window.end < 0 ? log_.num_jobs() : window.end) - window.begin - on.jobs + 1;
   std::vector<Scenario> pieces;
   if (generation == kValidation) {
+    count = std::min(count, begins);
     for (int i = 0; i < count; ++i) {
       const int begin = window.begin + (begins - 1) * i / std::max(1, count - 1);
       pieces.push_back(Piece(log_, begin, on.jobs, {}));

@@ -24,8 +24,9 @@ void CheckCosts(const search::Costs& costs) {
 
 }  // namespace
 
-Trials::Plays Trials::Play(const std::vector<MakeCandidate>& schedulers, int generation, int count) const {
-  const std::vector<Scenario> workloads = Draw(generation, count);
+Trials::Plays Trials::Play(const std::vector<MakeCandidate>& schedulers, int generation, int wanted) const {
+  const std::vector<Scenario> workloads = Draw(generation, wanted);
+  const int count = static_cast<int>(workloads.size());
   Plays plays{std::vector(schedulers.size(), std::vector<Metrics>(U(count))), {}};
   std::vector<std::vector<std::int64_t>> decisions(schedulers.size(), std::vector<std::int64_t>(U(count)));
   RunOptions options;
@@ -122,6 +123,9 @@ std::vector<Scenario> RewardTrials::Draw(int generation, int count) const {
   const std::uint32_t group = generation == kValidation       ? ~std::uint32_t{0}
                               : generation == search::kChoice ? ~std::uint32_t{0} - 1
                                                               : static_cast<std::uint32_t>(generation);
+  // One piece is all that there is: once more it would be the same run.
+  const bool one = on.source->fixed() && pieces.end >= 0 && pieces.end - pieces.begin <= on.jobs;
+  if (generation < 0 && one) count = std::min(count, 1);
   std::vector<Scenario> workloads;
   for (int i = 0; i < count; ++i) {
     workloads.push_back(

@@ -21,8 +21,8 @@ namespace berth {
 struct TrialSettings {
   std::string reference;  // scheduler spec
   std::shared_ptr<const ScenarioSource> source;
-  Window pieces{0, -1};            // a fixed source: its jobs that workloads are pieces of
-  std::optional<Window> held_out;  // those of workloads that no generation draws; nothing: `pieces`
+  Window pieces{0, -1};            // a fixed source: its jobs A:B that workloads are pieces of
+  std::optional<Window> held_out;  // those of validation and choice; nothing: `pieces`, jobs that were seen
   int workloads = 8;               // a generation
   int choices = 0;                 // workloads to choose the answer on
   int jobs = 0;                    // a workload; 0 = the source's own number
@@ -44,14 +44,15 @@ class Trials {
   // For search::Objective. Throws Error where the reference does not finish its jobs, or cannot run, and for
   // a cost of 0 unless MayBeNone.
   search::Costs Costs(const std::vector<MakeCandidate>& candidates, int generation) const;
-  // Of each scheduler on `count` workloads that no search draws: [schedulers][count]. Never interrupted.
+  // Of each scheduler on `count` workloads that no search draws, of a fixed source as many pieces as there
+  // are: [schedulers][count or fewer]. Never interrupted.
   std::vector<std::vector<Metrics>> Validate(const std::vector<MakeCandidate>& schedulers, int count) const;
 
   // Of one run; NaN where jobs of the window were not done.
   virtual double Cost(const Metrics& metrics) const = 0;
   // May a cost be 0, such as missed deadlines? Then there are differences of costs, and no ratios.
   virtual bool MayBeNone() const { return false; }
-  // The workloads of a generation, or of what stands in its place.
+  // The workloads of a generation, or of what stands in its place: there one, where all would be the same.
   virtual std::vector<Scenario> Draw(int generation, int count) const = 0;
 
   const TrialSettings& settings() const { return settings_; }

@@ -285,11 +285,12 @@ void AddTuneOptions(Options& options) {
   options.Value("generations", "0", "stop after so many; 0 = no limit");
   options.Value(
       "choose", "0",
-      "answer with the best of the start, the search half way and its end on so many workloads that "
-      "no generation draws; 0 = its end");
+      "answer with the best of the start, the search half way and its end on so many workloads, drawn as "
+      "those of --validate are; 0 = its end");
   options.Value(
       "validate", "",
-      "workloads, drawn by no generation, on which the answer is measured [20, of a new policy 16]");
+      "workloads on which the answer is measured: drawn by no generation, of a fixed scenario pieces of "
+      "--held-out [20, of a new policy 16]");
   options.Value("seed", "0", "of workloads and search");
   options.Value("threads", std::to_string(std::max(1U, std::thread::hardware_concurrency())),
                 "runs at once; with --generations and --seconds 0 the answer does not depend on it");

@@ -112,9 +112,10 @@ std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const E
   const int jobs = by_itself ? std::max(2, choice.env.episode_jobs) : 2 * choice.env.episode_jobs;
   std::optional<ValidationBudget> budget;
   if (by_itself) budget.emplace(static_cast<int>(settings.baselines.size()));
+  Validation validation(RewardTrials(WorkloadsOf(choice, request, jobs), mdp.reward), std::move(settings));
+  if (!by_itself) validation.CheckSame(workloads, options.Where("validate"));  // to keep the best of all
   return std::unique_ptr<TrainValidation>(new TrainValidation(
-      Validation(RewardTrials(WorkloadsOf(choice, request, jobs), mdp.reward), std::move(settings)),
-      workloads, budget, std::max<std::int64_t>(1, request.steps / times)));
+      std::move(validation), workloads, budget, std::max<std::int64_t>(1, request.steps / times)));
 }
 
 std::string TrainValidation::WhyNone(const Options& options, const TrainRequest& request) {

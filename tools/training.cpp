@@ -270,7 +270,12 @@ std::vector<std::string> Training::Notes(const TrainProgress& now) {
 }
 
 std::vector<Validation::Row> Training::Validations() const {
-  return validation_ ? validation_->validation().rows() : std::vector<Validation::Row>();
+  if (!validation_) return {};
+  std::vector<Validation::Row> rows = validation_->validation().rows();
+  // With auto a run that goes on may afford another number of workloads than before.
+  if (!rows.empty())
+    std::erase_if(rows, [last = rows.back()](const auto& row) { return !row.ComparesWith(last); });
+  return rows;
 }
 
 Json Training::ToJson(const TrainOutcome& outcome, const Options& options) {

@@ -19,7 +19,7 @@
 namespace berth {
 namespace {
 
-constexpr const char* kHeader = "global_step,greedy,sampled,gap";
+constexpr const char* kHeader = "global_step,greedy,sampled,gap,workloads,jobs";
 
 std::vector<double> Logs(const Trials& on, const std::vector<Metrics>& runs) {
   std::vector<double> logs;
@@ -70,7 +70,7 @@ Validation::Validation(RewardTrials on, ValidationSettings settings)
   if (settings_.resume) ReadRows();
 }
 
-// Rows of before there was more than the greedy value have no others.
+// Rows of before there was more than the greedy value have no others; of before workloads were said, 0.
 void Validation::ReadRows() {
   const std::string path = settings_.run + "/validation.csv";
   if (!std::filesystem::exists(path)) return;
@@ -79,12 +79,13 @@ void Validation::ReadRows() {
   std::getline(file, line);
   while (std::getline(file, line)) {
     std::istringstream row(line);
-    std::string steps, greedy, sampled;
+    std::string steps, greedy, sampled, gap, workloads, jobs;
     if (!std::getline(row, steps, ',') || !std::getline(row, greedy, ',')) continue;
-    std::getline(row, sampled, ',');
+    for (std::string* cell : {&sampled, &gap, &workloads, &jobs}) std::getline(row, *cell, ',');
     const double drawn = sampled.empty() ? std::nan("") : std::strtod(sampled.c_str(), nullptr);
     rows_.push_back(
         {std::strtoll(steps.c_str(), nullptr, 10), std::strtod(greedy.c_str(), nullptr), drawn, {}});
+    rows_.back().workloads = std::atoi(workloads.c_str()), rows_.back().jobs = std::atoi(jobs.c_str());
   }
 }
 
@@ -97,9 +98,21 @@ void Validation::WriteRows() const {
     if (!std::isnan(row.sampled)) text << row.sampled;
     text << ',';
     if (!std::isnan(row.sampled)) text << row.Gap();
-    text << '\n';
+    text << ',' << row.workloads << ',' << row.jobs << '\n';
   }
   WriteTextFile(settings_.run + "/validation.csv", text.str());
+}
+
+void Validation::CheckSame(int workloads, const std::string& where) const {
+  Row asked;
+  asked.workloads = static_cast<int>(on_.Draw(kValidation, workloads).size());
+  asked.jobs = on_.settings().jobs;
+  for (const Row& row : rows_) {
+    if (row.ComparesWith(asked)) continue;
+    throw Error(Join(where, ": expected ", row.workloads, " workloads of ", row.jobs, " jobs, as ",
+                     settings_.run, "/validation.csv has costs of, found ", asked.workloads, " of ",
+                     asked.jobs));
+  }
 }
 
 std::string Validation::Candidate() {
@@ -131,6 +144,7 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
   Row row;
   row.steps = steps;
   row.logs = Logs(on_, runs[0]);
+  row.workloads = static_cast<int>(row.logs.size()), row.jobs = on_.settings().jobs;
   row.greedy = MeanOf(row.logs);
   if (settings_.draws) row.sampled = MeanOf(Logs(on_, runs[1]));
   if (measured_ != workloads) {

@@ -50,11 +50,19 @@ class Validation {
     // Greedy over the least of the baselines: which, the ratio, its standard error (NaN of one workload).
     std::string rule = "";
     double over = std::numeric_limits<double>::quiet_NaN(), over_error = over;
+    int workloads = 0, jobs = 0;  // how many, of how many jobs each; 0: the file is of before it was said
     double Gap() const { return sampled / greedy - 1.0; }
+    // Are the costs of the same workloads? The others' are no measure of these.
+    bool ComparesWith(const Row& other) const {
+      return workloads == 0 || other.workloads == 0 || (workloads == other.workloads && jobs == other.jobs);
+    }
   };
 
   // Throws Error naming the baseline: one that there is none of.
   Validation(RewardTrials on, ValidationSettings settings);
+
+  // Throws Error where rows of the run that it continues are of other workloads than `workloads` would be.
+  void CheckSame(int workloads, const std::string& where) const;
 
   // Measures RUN/checkpoint.h5, which is of `steps` environment steps, on `workloads` of those that no search
   // of `on` draws: a line of RUN/validation.csv, and the figures under TensorBoard's names. Baselines are

@@ -24,7 +24,7 @@ std::vector<Row> Rows(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
-  CHECK(line == "global_step,greedy,sampled,gap");
+  CHECK(line == "global_step,greedy,sampled,gap,workloads,jobs");
   std::vector<Row> rows;
   for (Row row{}; std::getline(file, line);) {
     char comma = 0;
@@ -81,6 +81,12 @@ TEST_CASE("train --validate keeps the policy that did best, and changes nothing 
   const Row still = *std::min_element(more.begin(), more.end(),
                                       [](const Row& x, const Row& y) { return x.value < y.value; });
   CHECK(LoadBundle(berth / "a/best.h5").provenance.steps == still.steps);
+
+  // Costs on other workloads would not compare with those that are there. 4 + 2 * 10 jobs each.
+  CHECK(ReadAll(berth / "a/validation.csv").find(",2,24\n") != std::string::npos);
+  CHECK(berth("train --resume --steps 9216 --validate 5 --out a") == 2);
+  CHECK(berth.log().find("--validate: expected 2 workloads of 24 jobs, as a/validation.csv has costs of, found 5 of 24") != std::string::npos);
+  CHECK(berth("train --resume --steps 8192 --validate 0 --out a") == 0);
 
   CHECK(berth("train " + task + "--steps 64 --semantics commit --preemptive false --validate 2 --out c") ==
         2);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "env/base/index.hpp"
+#include "env/gym/discount.hpp"
 #include "env/gym/sched_env.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
@@ -271,6 +272,36 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
   // were known to come.
   if (!preemptive) CHECK(full > 0);
   CHECK(env->TakeStats().episodes == truncated);
+}
+
+TEST_CASE("passing time is no instant, however large tau is") {
+  const float below = std::nextafter(1.0F, 0.0F);
+  CHECK(DiscountOf(0.0, 1e12) == 1.0);
+  CHECK(DiscountOf(1e-9, 1e12) == below);       // exp(-1e-21) is 1 as a double already
+  CHECK(DiscountOf(1.0, 1e9) == below);         // 1 - 1e-9, which a float rounds to 1
+  CHECK(DiscountOf(1.0, 1e3) == Exp(-1.0 / 1e3));
+  SchedEnvOptions options = Options(true, 8);
+  options.mdp.tau_s = 1e12;
+  options.episode_jobs = 10;
+  const auto source = std::make_shared<ToySource>(Clock{ClockKind::kEvent}, /*ends=*/false);
+  SchedEnv alone(source, options, 0);
+  alone.Begin(0);
+  auto env = MakeVecEnv(source, options, 1, 1);
+  StepStorage storage(1, env->layout().size(), env->num_actions());
+  env->Reset(storage.buffers());
+  Stream stream(7, Purpose::kTest);
+  int passed = 0, instants = 0;
+  for (int step = 0; step < 200; ++step) {
+    const std::int32_t action = RandomLegal(alone.mask(), stream);
+    const double before = alone.simulator().now();
+    const SchedEnv::Outcome outcome = alone.Step(action);
+    env->Step({&action, 1}, storage.buffers());
+    const bool passes = alone.simulator().now() > before;
+    REQUIRE(storage.discount[0] == (passes ? below : 1.0F));
+    ++(passes ? passed : instants);
+    if (outcome.terminated || outcome.truncated) alone.Begin(alone.episode() + 1);
+  }
+  CHECK((passed > 0 && instants > 0));
 }
 
 TEST_CASE("an episode of jobs that come all at once is worked off to its end") {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "env/base/index.hpp"
-#include "env/base/portable_math.hpp"
+#include "env/gym/discount.hpp"
 #include "env/gym/episode_draw.hpp"
 
 namespace berth {
@@ -227,7 +227,7 @@ SchedEnv::Outcome SchedEnv::Settle(double before_time) {
   paid_ = total;
   if (terminated_) outcome.reward -= pays_->reward.Terminal(*simulator_);
   const double elapsed = simulator_->now() - before_time;
-  outcome.discount = elapsed > 0.0 ? Exp(-elapsed / options_.mdp.tau_s) : 1.0;
+  outcome.discount = DiscountOf(elapsed, options_.mdp.tau_s);
   return_ += outcome.reward;
   outcome.signal = pays_->signal.Settle(*simulator_, outcome.reward, elapsed);
   const Scenario& scenario = simulator_->scenario();

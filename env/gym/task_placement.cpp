@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "env/base/portable_math.hpp"
 #include "env/gym/batched_envs.hpp"
+#include "env/gym/discount.hpp"
 #include "env/gym/episode_draw.hpp"
 
 namespace berth {
@@ -126,7 +126,7 @@ TaskPlacement::Outcome TaskPlacement::Step(int action) {
   paid_ = total;
   if (reward_ && terminated_) outcome.reward -= reward_->Terminal(*simulator_);
   const double elapsed = simulator_->now() - before_time;
-  outcome.discount = elapsed > 0.0 ? Exp(-elapsed / options_.tau_s) : 1.0;
+  outcome.discount = DiscountOf(elapsed, options_.tau_s);
   return_ += outcome.reward;
   return outcome;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/workloads.hpp"
 #include "env/base/index.hpp"
 #include "env/gym/discount.hpp"
 #include "env/gym/sched_env.hpp"
@@ -272,6 +273,30 @@ TEST_CASE("an episode of a generator is cut when its jobs have arrived, with the
   // were known to come.
   if (!preemptive) CHECK(full > 0);
   CHECK(env->TakeStats().episodes == truncated);
+}
+
+// 50 jobs, of which up to 50 - 40 are the warm-up's: after k of them the episode is over with job k + 40, truncated
+// but for k = 10, with which no job is left to come.
+TEST_CASE("an episode of a whole log is cut while some of its jobs are to come, and else worked off") {
+  SchedEnvOptions options = Options(true, 8);
+  options.episode_jobs = 40;
+  options.warmup_jobs = 20;
+  options.warmup = [] { return std::make_unique<Greedy>(); };
+  const auto source = FixedSource(ToySource(Clock{ClockKind::kEvent}).Make(1, Split::kTrain, 0, 0, 50), "50 jobs");
+  SchedEnv env(source, options, 0);
+  Stream stream(7, Purpose::kTest);
+  int cut = 0, worked_off = 0;
+  for (std::uint32_t episode = 0; episode < 150; ++episode) {
+    env.Begin(episode);
+    SchedEnv::Outcome outcome;
+    while (!outcome.truncated && !outcome.terminated) outcome = env.Step(RandomLegal(env.mask(), stream));
+    CHECK(outcome.truncated == env.simulator().arrivals_remain());
+    CHECK(env.simulator().arrived_jobs() >= 40);
+    if (outcome.terminated) CHECK(Measure(env.simulator(), {}).unfinished == 0);
+    ++(outcome.truncated ? cut : worked_off);
+  }
+  CHECK(cut > worked_off);
+  CHECK(worked_off > 0);
 }
 
 TEST_CASE("passing time is no instant, however large tau is") {

@@ -17,9 +17,11 @@ struct SchedEnvOptions {
   MdpSpec mdp;
   std::uint64_t seed = 0;
   Split split = Split::kTrain;
-  // A generator never ends: the episode is truncated when this many more jobs have arrived. A fixed scenario
-  // is cut at random into pieces of warmup_jobs + episode_jobs; where it has no more than that, or where all
-  // jobs come at once or the reward is paid at the end, of a generator too, the episode runs to its end.
+  // The episode is truncated when this many more jobs have arrived and others would come: a generator never
+  // ends, and a fixed scenario of more jobs is cut at random into pieces of warmup_jobs + episode_jobs. One
+  // of no more than that is all of each episode, which is truncated where some of its jobs are yet to come,
+  // and else runs to its end; as it does where all jobs come at once or the reward is paid at the end, of a
+  // generator too.
   int episode_jobs = 300;
   Window jobs;            // of a fixed scenario: the jobs to train on, so that the rest can test
   int warmup_jobs = 100;  // it starts after a uniform number of arrivals in [0, warmup_jobs] ...

@@ -263,4 +263,28 @@ TEST_CASE("slurm.conf: lists of hosts, spans of time, lines, nodes", "[readers]"
   CHECK(partitions[1].nodes == std::vector<int>{2});
 }
 
+TEST_CASE("slurm.conf: NodeName=DEFAULT says what the nodes behind it do not say, until another does", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "slurm.conf";
+  // a: the first default; b: their own; c: said to have none; d: a default without Gres leaves the one before; e: the second.
+  std::ofstream(path) << "NodeName=first CPUs=2\nNodeName=Default CPUs=8 Gres=gpu:a100:4\nNodeName=a[01-04]\n"
+                         "NodeName=b[01-02] Gres=gpu:v100:2\nNodeName=c Gres=\nNodeName=DEFAULT CPUs=16\nNodeName=d\n"
+                         "NodeName=DEFAULT Gres=gpu:h100:8\nNodeName=e\nPartitionName=x Nodes=ALL\n";
+  const SlurmNodes nodes = NodesOf(ReadSlurmConf(path), path);
+  std::vector<std::string> names;
+  for (const SlurmNode& node : nodes.nodes) names.push_back(Join(node.name, " ", node.type, "/", node.gpus));
+  CHECK(names == std::vector<std::string>{"a01 a100/4", "a02 a100/4", "a03 a100/4", "a04 a100/4", "d a100/4", "b01 v100/2",
+                                          "b02 v100/2", "e h100/8"});
+  CHECK(nodes.without_gpu == std::vector<std::string>{"first", "c"});
+  const std::string job = SacctLine{"1", "", "COMPLETED", 0, 0, 0, 5}.Text();
+  const Scenario scenario = ReadSacct(folder, kSacctHead + job, "");
+  REQUIRE(scenario.data().cluster.types.size() == 3);
+  CHECK(scenario.data().cluster.types[0].count == 20);
+  CHECK(scenario.data().cluster.types[1].count == 4);
+  CHECK(scenario.data().cluster.types[2].gpus_per_node == 8);
+  std::ofstream(path) << "NodeName=a Gres=gpu:a100:4\nInclude nodes.conf\n";
+  CHECK(test::Says(test::MessageOf([&] { ReadSacct(folder, kSacctHead + job, ""); }),
+                   "slurm.conf:2: expected the lines of 'nodes.conf' in place of its Include, which is not followed"));
+}
+
 }  // namespace berth

@@ -221,6 +221,10 @@ TEST_CASE("slurm: settings are read, passed over and counted, or wrong in one li
   CHECK(odd.other_unread == 1);
   CHECK(odd.bf_max_job_user == 3);
   CHECK(odd.partitions[0].max_time == 300);
+  const SlurmSettings usual = ReadSlurmSettings(
+      SlurmConf("NodeName=a Gres=gpu:a100:4\nNodeName=DEFAULT Weight=7 Gres=gpu:a100:4\nNodeName=b\nNodeName=c Weight=3\n"
+                "PartitionName=x Nodes=ALL\n").path());
+  CHECK(usual.node_weights == std::vector<double>{1, 7, 3});
   for (const auto& [line, expected] : std::vector<std::pair<std::string, std::string>>{
            {"PriorityWeightAge=lots", "slurm.conf:1: priorityweightage: expected a number, found 'lots'"},
            {"PriorityType=priority/multifaktor", "slurm.conf:1: prioritytype: expected one of"},
@@ -229,6 +233,7 @@ TEST_CASE("slurm: settings are read, passed over and counted, or wrong in one li
            {"PartitionName=x Nodes=n9", "slurm.conf:1: Nodes: there is no NodeName=n9"},
            {"PartitionName=x State=OPEN", "slurm.conf:1: state: expected one of up, down, drain, inactive, found 'OPEN'"},
            {"NodeName=n1 Gres=gpu:0", "slurm.conf:1: Gres: expected 1 to 1024"},
+           {"Include more.conf", "slurm.conf:1: expected the lines of 'more.conf' in place of its Include"},
            {"what is this", "slurm.conf:1: expected Key=Value, found 'what'"},
            {"PriorityWeightAge=3", "slurm.conf: expected a line PartitionName=..., found none"},
        }) {

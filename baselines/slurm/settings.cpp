@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
@@ -237,15 +238,17 @@ SlurmSettings ReadSlurmSettings(const std::string& path) {
   const SlurmNodes nodes = NodesOf(lines, path);
   SlurmSettings settings;
   settings.nodes = nodes.nodes;
-  for (const SlurmNode& node : settings.nodes) {
-    double weight = 1.0;
-    for (const SlurmLine& line : lines) {
-      const std::string* text = line.Find("weight");
-      if (line.number == node.line && text != nullptr)
-        weight = NumberIn(*text, 0, 4294967295.0, Join(path, ":", line.number, ": Weight"));
-    }
-    settings.node_weights.push_back(weight);
+  std::map<int, double> weights;  // of the nodes of a line
+  double usual = 1.0;             // NodeName=DEFAULT says it for those behind it
+  for (const SlurmLine& line : lines) {
+    const std::string* names = line.Find("nodename");
+    if (names == nullptr) continue;
+    const std::string* text = line.Find("weight");
+    double& weight = weights[line.number] = usual;
+    if (text != nullptr) weight = NumberIn(*text, 0, 4294967295.0, Join(path, ":", line.number, ": Weight"));
+    if (Lower(*names) == "default") usual = weight;
   }
+  for (const SlurmNode& node : settings.nodes) settings.node_weights.push_back(weights.at(node.line));
   for (const SlurmLine& line : lines) {
     if (line.Find("nodename") != nullptr || line.Find("partitionname") != nullptr) continue;
     for (const auto& [key, value] : line.words)

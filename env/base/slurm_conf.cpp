@@ -187,13 +187,22 @@ double ParseSlurmSpan(std::string_view text, const std::string& what) {
 SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path) {
   SlurmNodes all;
   std::vector<std::string> types;
+  const std::string* usual = nullptr;  // Gres of NodeName=DEFAULT, for the nodes behind it
   for (const SlurmLine& line : lines) {
-    const std::string* names = line.Find("nodename");
-    if (names == nullptr || Lower(*names) == "default") continue;
     const std::string where = Join(path, ":", line.number);
+    if (const std::string* file = line.Find("include"))
+      throw Error(Join(where, ": expected the lines of '", *file,
+                       "' in place of its Include, which is not followed: it may declare nodes"));
+    const std::string* names = line.Find("nodename");
+    if (names == nullptr) continue;
     std::string type;
     int gpus = 0;
-    const std::string* gres = line.Find("gres");
+    const std::string* stated = line.Find("gres");
+    const std::string* gres = stated == nullptr ? usual : stated;
+    if (Lower(*names) == "default") {
+      usual = gres;
+      continue;
+    }
     for (const std::string& entry : SplitOutsideParentheses(gres == nullptr ? "" : *gres, ',')) {
       std::string text = entry.substr(0, entry.find('('));  // "gpu:a100:4(S:0-1)"
       if (text != "gpu" && text.rfind("gpu:", 0) != 0) continue;

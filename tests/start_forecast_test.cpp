@@ -8,8 +8,8 @@
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
-#include "tests/catch.hpp"
 #include "env/gym/scenario_source.hpp"
+#include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/forecast/moments.hpp"
@@ -195,6 +195,18 @@ TEST_CASE("forecast: a job that was held moves no other's start in the accountin
   const RecordedPast past(FindFormat("sacct").read(folder / "sacct.txt", {}), folder / "sacct.txt");
   CHECK(past.starts().of_job.at(0) == std::vector<double>{1.0});
   CHECK(past.starts().of_job.at(1) == std::vector<double>{12.0});
+}
+
+TEST_CASE("forecast: accounting that does not say where jobs ran is refused, since their GPUs would be free") {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "slurm.conf") << "NodeName=v1 Gres=gpu:v100:4\nPartitionName=main Nodes=ALL\n";
+  const std::string head = "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES",
+                    row = "1|COMPLETED|2026-03-01T12:00:00|2026-03-01T12:00:01|2026-03-01T12:00:05|4|gres/gpu=4";
+  for (const auto& [header, line] : {std::pair(head, row), std::pair(Join(head, "|NodeList"), Join(row, "|"))}) {
+    std::ofstream(folder / "sacct.txt") << header << "\n" << line << "\n";
+    CHECK(test::Says(test::MessageOf([&] { RecordedPast(FindFormat("sacct").read(folder / "sacct.txt", {}), folder / "sacct.txt"); }),
+                     "sacct.txt:2: column 'NodeList': expected the nodes that job 1 ran on, found none (sacct --format=NodeList,"));
+  }
 }
 
 }  // namespace berth

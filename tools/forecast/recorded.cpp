@@ -62,6 +62,9 @@ RecordedPast::RecordedPast(Scenario scenario, const std::string& accounting)
         throw Error(Join(row.where, ": expected a node of slurm.conf, found '", name, "'"));
       run.nodes.push_back(at->second);
     }
+    if (run.nodes.empty())  // its GPUs would be free while it runs
+      throw Error(Join(row.where, ": column 'NodeList': expected the nodes that job ", row.id,
+                       " ran on, found none (sacct --format=NodeList,... writes them)"));
   }
 }
 

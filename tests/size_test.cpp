@@ -222,6 +222,18 @@ TEST_CASE("size: who meets, who comes next, and what is written of it, by hand")
   CHECK_THAT(outcome.out, Catch::Contains("none meets the levels: not even v100=4"));
 }
 
+// A replica answers a request each 5 s and two come a second.
+TEST_CASE("size: a figure beyond what is measured is said as evaluate says it") {
+  const TemporaryFolder folder;
+  const test::Outcome outcome =
+      Berth(folder, "size --types v100=3..3 --meet 'service_p99_s<=10' --schedulers fcfs --workload 'queueing(rate=100,jobs=5)' "
+                    "--clock event --seeds 0:2 --features 'services(rate_per_s=2,base_s=5,max_batch=1,replicas=1)' --json j");
+  CHECK(outcome.code == 1);
+  const Json figure = Json::parse(Slurp(folder / "j")).at("tried")[0].at("schedulers")[0].at("figures")[0];
+  for (const char* key : {"mean", "low", "high"}) CHECK(figure.at(key) == ">10000");
+  CHECK(figure.at("met") == false);
+}
+
 TEST_CASE("size: what is wrong is one line and exit code 2") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& words, const std::string& expected) {

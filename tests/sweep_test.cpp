@@ -185,6 +185,20 @@ TEST_CASE("sweep: its numbers are those of evaluate, cell by cell") {
   }
 }
 
+// A replica answers a request each 5 s and two come a second: even the median answer is beyond what is measured.
+// Where the feature is off there is no such figure.
+TEST_CASE("sweep: a figure beyond what is measured is said as evaluate says it") {
+  const TemporaryFolder folder;
+  const std::string jobs = " --workload 'queueing(rate=100,jobs=5)' --cluster v100=3 --clock event --seeds 0:2 --schedulers fcfs ",
+                    services = "services(rate_per_s=2,base_s=5,max_batch=1,replicas=1)";
+  CHECK(Berth(folder, Join("evaluate", jobs, "--features '", services, "' --json e.json")).code == 0);
+  CHECK(Berth(folder, Join("sweep", jobs, "--over 'features=", services, ",topology' --out d --json s.json")).code == 0);
+  const Json one = Json::parse(Slurp(folder / "e.json")).at("schedulers")[0], rows = Json::parse(Slurp(folder / "s.json")).at("rows");
+  CHECK(one.at("service_p50_s") == ">10000");
+  for (const char* key : {"service_p50_s", "service_p99_s", "service_attainment"}) CHECK(rows[0].at(key) == one.at(key));
+  CHECK(rows[1].at("service_p50_s").is_null());
+}
+
 TEST_CASE("sweep: killed at any moment it goes on, and ends with the same tables to the bit") {
   const TemporaryFolder folder;
   std::vector<std::string> words = {"sweep",

@@ -162,6 +162,11 @@ std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics) {
   return figures;
 }
 
+Json FigureJson(const MetricField& field, double value) {
+  if (std::isinf(value) && field.most > 0.0) return Join(">", static_cast<int>(field.most));
+  return value;
+}
+
 Json RowJson(const ResultRow& row) {
   const Metrics metrics = row.Combined();
   Json json;
@@ -170,14 +175,7 @@ Json RowJson(const ResultRow& row) {
   json["jobs"] = metrics.jobs;
   json["unfinished"] = metrics.unfinished;
   json["unstable"] = row.Unstable();
-  for (const MetricField& field : MetricFields()) {
-    const double value = Value(metrics, field);
-    if (std::isinf(value) && field.most > 0.0) {  // which numbers of JSON cannot say
-      json[field.key] = Join(">", static_cast<int>(field.most));
-    } else {
-      json[field.key] = value;
-    }
-  }
+  for (const MetricField& field : MetricFields()) json[field.key] = FigureJson(field, Value(metrics, field));
   std::int64_t decisions = 0;
   double p99 = 0.0, wall = 0.0;
   for (const RunResult& run : row.runs) {

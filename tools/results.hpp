@@ -60,6 +60,9 @@ std::span<const MetricField> MetricFields();  // with the features that ship
 // Every figure under its key, in the order of the keys; those of jobs are NaN where none finished.
 std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics);
 
+// A figure as JSON says it: ">10000" where it is infinite, beyond the most that is measured; null where there
+// is none.
+Json FigureJson(const MetricField& field, double value);
 // The keys of one row.
 Json RowJson(const ResultRow& row);
 std::string HexSignature(std::uint64_t signature);  // 16 digits

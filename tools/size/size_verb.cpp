@@ -145,12 +145,14 @@ Json SizeJson(const SizeRequest& request, const SizeResult& result, const Option
     one["schedulers"] = Json::array();
     for (const SizedRow& row : sized.rows) {
       Json figures = Json::array();
-      for (std::size_t i = 0; i < row.figures.size(); ++i)
-        figures.push_back({{"figure", request.levels[i].metric.field->key},
-                           {"mean", row.figures[i].mean},
-                           {"low", row.figures[i].low},
-                           {"high", row.figures[i].high},
+      for (std::size_t i = 0; i < row.figures.size(); ++i) {
+        const MetricField& field = *request.levels[i].metric.field;
+        figures.push_back({{"figure", field.key},
+                           {"mean", FigureJson(field, row.figures[i].mean)},
+                           {"low", FigureJson(field, row.figures[i].low)},
+                           {"high", FigureJson(field, row.figures[i].high)},
                            {"met", static_cast<bool>(row.met[i])}});
+      }
       one["schedulers"].push_back({{"scheduler", row.scheduler},
                                    {"unfinished", row.unfinished},
                                    {"unstable", row.unstable},

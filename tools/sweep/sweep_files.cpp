@@ -215,7 +215,8 @@ Json SweepJson(const SweepTable& table, const ParetoFront* front) {
         {"mean", summary.ratio.mean}, {"low", summary.ratio.low}, {"high", summary.ratio.high}};
     line["mean_jct_s"] = summary.metrics.mean_jct_s;
     for (const MetricColumn& column : table.figures)
-      line[column.field->key] = IsOff(table, row.cell, *column.field) ? Json() : Json(Mean(row, column));
+      line[column.field->key] =
+          IsOff(table, row.cell, *column.field) ? Json() : FigureJson(*column.field, Mean(row, column));
     json["rows"].push_back(line);
   }
   if (front == nullptr) return json;

@@ -1,46 +1,15 @@
 #include "data/csv_file.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
-
-// The first byte that is of no UTF-8 text (RFC 3629; a few forms that it forbids, such as surrogates, pass);
-// npos: it is all UTF-8.
-std::size_t NotUtf8(const std::string& line) {
-  for (std::size_t at = 0; at < line.size();) {
-    const auto byte = [&](std::size_t k) {
-      return k < line.size() ? static_cast<unsigned char>(line[k]) : 0U;
-    };
-    const unsigned lead = byte(at);
-    const std::size_t more = lead < 0x80                   ? 0
-                             : lead >= 0xC2 && lead < 0xE0 ? 1
-                             : lead >= 0xE0 && lead < 0xF0 ? 2
-                                                           : 3;
-    if (more == 3 && (lead < 0xF0 || lead > 0xF4)) return at;
-    for (std::size_t k = 1; k <= more; ++k) {
-      if ((byte(at + k) & 0xC0U) != 0x80) return at;
-    }
-    at += more + 1;
-  }
-  return std::string::npos;
-}
-
-void CheckText(const std::string& line, const std::string& where) {
-  if (line.find('\0') != std::string::npos) throw Error(Join(where, ": expected text, found a zero byte"));
-  const std::size_t at = NotUtf8(line);
-  if (at == std::string::npos) return;
-  char byte[8];
-  std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(line[at])));
-  throw Error(Join(where, ": expected UTF-8, found ", byte, " as byte ", at + 1,
-                   " of the line (iconv -f latin1 -t utf8 makes UTF-8 of Latin-1)"));
-}
 
 char MostOf(const std::string& header) {
   char best = ',';
@@ -110,7 +79,6 @@ CsvFile::CsvFile(const std::string& path, std::span<const char* const> required,
   std::string line;
   do {
     if (!file_.Next(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
-    if (line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);  // byte order mark
   } while (line.empty() || line.rfind("sep=", 0) == 0);
   if (line.rfind("\x89HDF", 0) == 0)
     throw Error(Join(path, ": expected a table of text, found an HDF5 file"));

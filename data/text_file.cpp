@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "env/base/readable.hpp"
 #include "env/base/spec.hpp"
 
@@ -43,6 +44,11 @@ std::string Member(const std::string& archive, const std::string& wanted) {
     at = begin + (size + kBlock - 1) / kBlock * kBlock;
   }
   throw Error(Join(archive, ": holds no '", wanted, "'", DidYouMean(wanted, names)));
+}
+
+std::string WithoutMark(std::string text) {
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
 }
 
 [[noreturn]] void TooLarge(const std::string& path) {
@@ -95,7 +101,7 @@ std::string ReadText(const std::string& path) {
   CheckReadable(path);
   std::string bytes = Bytes(path);
   constexpr std::string_view kGzip = "\x1f\x8b";
-  return bytes.starts_with(kGzip) ? Unpacked(bytes, path) : bytes;
+  return WithoutMark(bytes.starts_with(kGzip) ? Unpacked(bytes, path) : bytes);
 }
 
 TextFile::TextFile(const std::string& path) : path_(path) {
@@ -103,7 +109,7 @@ TextFile::TextFile(const std::string& path) : path_(path) {
     const std::size_t at = path.find(ending);
     if (at == std::string::npos) continue;
     const std::size_t colon = at + ending.size() - 1;
-    text_ = Member(path.substr(0, colon), path.substr(colon + 1));
+    text_ = WithoutMark(Member(path.substr(0, colon), path.substr(colon + 1)));
     return;
   }
   text_ = ReadText(path);

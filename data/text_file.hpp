@@ -6,7 +6,7 @@
 
 namespace berth {
 
-// The whole file, unpacked where it is gzip. Throws Error naming it.
+// The whole file, unpacked where it is gzip, without a byte order mark. Throws Error naming it.
 std::string ReadText(const std::string& path);
 
 // Reads the file at once and hands out its lines. Throws Error naming the file. Thread rule: one thread at a

@@ -237,6 +237,23 @@ TEST_CASE("sacct: a wrong line or column is named", "[readers]") {
   CHECK(test::Says(test::MessageOf([&] { ReadSacct(folder, kSacctHead + good); }), "events.txt:2: column 'TimeEnd': expected"));
 }
 
+TEST_CASE("sacct: what is no UTF-8 is named, a byte order mark is none of the text", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string job = SacctLine{"1", "", "COMPLETED", 0, 0, 0, 5}.Text();
+  SacctLine latin;
+  latin.id = "2";
+  latin.line = "sbatch \xFC.sh";
+  std::ofstream(folder / "slurm.conf") << "\xEF\xBB\xBFNodeName=a Gres=gpu:v100:4  # f\xFCr alle\n";
+  CHECK(ReadSacct(folder, Join("\xEF\xBB\xBF", kSacctHead, job), "").num_gpus() == 4);
+  const auto says = [&](const std::string& text) { return test::MessageOf([&] { ReadSacct(folder, text, ""); }); };
+  // Behind it stand ".sh" and the end of the line.
+  CHECK(test::Says(says(kSacctHead + job + latin.Text()),
+                   Join("sacct.txt:3: expected UTF-8, found 0xfc as byte ", latin.Text().size() - 4, " of the line (iconv -f latin1")));
+  CHECK(test::Says(says(Join("J\xF6", kSacctHead)), "sacct.txt:1: expected UTF-8, found 0xf6 as byte 2 of the line"));
+  std::ofstream(folder / "slurm.conf") << "NodeName=a Gres=gpu:gr\xFCn:4\n";
+  CHECK(test::Says(says(kSacctHead + job), "slurm.conf:1: expected UTF-8, found 0xfc as byte 23 of the line"));
+}
+
 TEST_CASE("slurm.conf: lists of hosts, spans of time, lines, nodes", "[readers]") {
   CHECK(ExpandHosts("v[1-2,07],p1", "x") == std::vector<std::string>{"v1", "v2", "v07", "p1"});
   CHECK(ExpandHosts("r[0-1]n[08-09]", "x") == std::vector<std::string>{"r0n08", "r0n09", "r1n08", "r1n09"});

@@ -11,6 +11,7 @@
 #include "data/tables/times.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "env/base/spec.hpp"
 
 namespace berth {
@@ -30,7 +31,7 @@ class PipeFile {
  public:
   explicit PipeFile(const std::string& path) : file_(path), path_(path) {
     std::string line;
-    if (!file_.Next(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
+    if (!NextLine(line)) throw Error(Join(path, ": expected a header line, found an empty file"));
     names_ = SplitAt(line, '|');
     closed_ = names_.size() > 1 && names_.back().empty();  // -p ends lines with '|'
     if (closed_) names_.pop_back();
@@ -44,11 +45,11 @@ class PipeFile {
     std::string line = std::move(ahead_);
     ahead_.clear();
     while (line.empty())
-      if (!file_.Next(line)) return false;
+      if (!NextLine(line)) return false;
     number_ = file_.number();
     const bool submit_line = names_.back() == "SubmitLine";
     if (submit_line) {
-      while (file_.Next(ahead_) && GoesOn(ahead_)) line += "\n" + ahead_, ahead_.clear();
+      while (NextLine(ahead_) && GoesOn(ahead_)) line += "\n" + ahead_, ahead_.clear();
     }
     fields_ = SplitAt(line, '|');
     if (closed_ && fields_.back().empty()) fields_.pop_back();
@@ -106,6 +107,11 @@ class PipeFile {
   }
 
  private:
+  bool NextLine(std::string& line) {
+    if (!file_.Next(line)) return false;
+    CheckText(line, file_.Where());
+    return true;
+  }
   // A line behind a break in the line that submitted a job: too few fields, and no id of a job in front.
   bool GoesOn(const std::string& line) const {
     const std::vector<std::string> fields = SplitAt(line, '|');

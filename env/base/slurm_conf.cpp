@@ -7,6 +7,7 @@
 #include <map>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "env/base/readable.hpp"
 #include "env/base/spec.hpp"
 
@@ -117,10 +118,11 @@ std::vector<SlurmLine> ReadSlurmConf(const std::string& path) {
   std::string raw, whole;
   int number = 0, first = 0;
   while (std::getline(file, raw)) {
-    ++number;
+    if (++number == 1 && raw.starts_with(kByteOrderMark)) raw.erase(0, kByteOrderMark.size());
     if (whole.empty()) first = number;
     const std::size_t comment = raw.find('#');
     if (comment != std::string::npos && (comment == 0 || raw[comment - 1] != '\\')) raw.resize(comment);
+    CheckText(raw, Join(path, ":", number));
     while (!raw.empty() && (raw.back() == '\r' || raw.back() == ' ' || raw.back() == '\t')) raw.pop_back();
     const bool goes_on = !raw.empty() && raw.back() == '\\';
     if (goes_on) raw.back() = ' ';

@@ -1,0 +1,43 @@
+#include "env/base/plain_text.hpp"
+
+#include <cstdio>
+
+#include "env/base/check.hpp"
+
+namespace berth {
+namespace {
+
+// The first byte that is of no UTF-8 text (RFC 3629; a few forms that it forbids, such as surrogates, pass);
+// npos: it is all UTF-8.
+std::size_t NotUtf8(std::string_view line) {
+  for (std::size_t at = 0; at < line.size();) {
+    const auto byte = [&](std::size_t k) {
+      return k < line.size() ? static_cast<unsigned char>(line[k]) : 0U;
+    };
+    const unsigned lead = byte(at);
+    const std::size_t more = lead < 0x80                   ? 0
+                             : lead >= 0xC2 && lead < 0xE0 ? 1
+                             : lead >= 0xE0 && lead < 0xF0 ? 2
+                                                           : 3;
+    if (more == 3 && (lead < 0xF0 || lead > 0xF4)) return at;
+    for (std::size_t k = 1; k <= more; ++k) {
+      if ((byte(at + k) & 0xC0U) != 0x80) return at;
+    }
+    at += more + 1;
+  }
+  return std::string::npos;
+}
+
+}  // namespace
+
+void CheckText(std::string_view line, const std::string& where) {
+  if (line.find('\0') != std::string::npos) throw Error(Join(where, ": expected text, found a zero byte"));
+  const std::size_t at = NotUtf8(line);
+  if (at == std::string::npos) return;
+  char byte[8];
+  std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(line[at])));
+  throw Error(Join(where, ": expected UTF-8, found ", byte, " as byte ", at + 1,
+                   " of the line (iconv -f latin1 -t utf8 makes UTF-8 of Latin-1)"));
+}
+
+}  // namespace berth

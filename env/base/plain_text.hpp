@@ -1,0 +1,15 @@
+// What is text: UTF-8, which JSON, HDF5 and pages of HTML that name things must be.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace berth {
+
+inline constexpr std::string_view kByteOrderMark =
+    "\xEF\xBB\xBF";  // with which spreadsheets and PowerShell begin
+
+// Throws Error "where: expected UTF-8, found 0xfc as byte 8 of the line", or for a zero byte.
+void CheckText(std::string_view line, const std::string& where);
+
+}  // namespace berth

@@ -292,6 +292,26 @@ TEST_CASE("tables: what Slurm writes") {
              Contains("jobs.csv:3: column 'gpus': expected a number, found ''"));
 }
 
+TEST_CASE("tables: jobs that have not ended are left out by their state, and counted") {
+  const Tables tables;
+  const std::string head = "JobID|Submit|State|ElapsedRaw|AllocTRES\n";
+  // 13 runs on, and its step that has ended is none of its own; 14 waits; 15 runs for what a log calls so.
+  const std::string rows =
+      "12|2024-03-01T10:00:00|COMPLETED|60|gres/gpu=2\n13|2024-03-01T10:00:00|RUNNING|60|gres/gpu=2\n"
+      "13.0|2024-03-01T10:00:00|COMPLETED|50|gres/gpu=2\n14|2024-03-01T10:00:00|PENDING|0|\n"
+      "15|2024-03-01T10:00:00|Running|60|gres/gpu=2\n16|2024-03-01T10:00:00|CANCELLED by 0|30|gres/gpu=1\n";
+  const JobTableScenario read = tables.Read(head + rows);
+  CHECK(read.scenario.data().jobs.id == std::vector<std::int64_t>{12, 16});
+  CHECK_THAT(read.notes.back(), Contains("by their state they have not ended: 2 rows"));
+  CHECK(tables.Read(head + rows, {"state=", "", 0}).scenario.num_jobs() == 4);
+  // An end that is not yet known is no bad row.
+  CHECK(tables.Read("Submit,Start,End,State,gpus\n2024-03-01,2024-03-02,2024-03-03,COMPLETED,1\n"
+                    "2024-03-01,2024-03-02,Unknown,RUNNING,1\n")
+            .scenario.num_jobs() == 1);
+  // Steps are the whole work, wherever the job is.
+  CHECK(tables.Read("arrival,steps,gpus,state\n0,9,1,RUNNING\n").scenario.num_jobs() == 1);
+}
+
 TEST_CASE("tables: rows that cannot be read are named, or left out where so many may be") {
   const Tables tables;
   const std::string text = "arrival,duration,gpus\n0,10,1\nx,10,1\n1,-5,1\n2,10,99\n3,10,1,4\n4,10,2\n";
@@ -361,6 +381,18 @@ TEST_CASE("tables: numbers that mean something else are refused, not misread") {
   says("created_at,duration,gpus\n1709287200000,9,1\n",
        "found '1709287200000' (milliseconds, or a date without '-'?)");
   says("arrival,duration,gpus\n20240301100000,9,1\n", "a date without '-'?");
+  says("arrival,duration,gpus\n20240301,9,1\n20240302,9,1\n",
+       "jobs.csv: column 'arrival': expected seconds, or dates such as 2024-03-01, found dates without '-'");
+  // The 31st of February is no day, so these are seconds; so are those of nobody's year.
+  CHECK(tables.Read("arrival,duration,gpus\n20240301,9,1\n20240231,9,1\n").scenario.num_jobs() == 2);
+  CHECK(tables.Read("arrival,duration,gpus\n10240301,9,1\n").scenario.num_jobs() == 1);
+  // Who states the origin counts seconds, as the tables of `inspect --tables` do.
+  ScenarioSettings from_zero;
+  from_zero.cluster = ParseCluster("h100=8");
+  from_zero.origin_s = 0.0;
+  CHECK(ReadJobTable(tables.Write("jobs.csv", "arrival,duration,gpus\n20240301,9,1\n"), {}, from_zero)
+            .scenario.data()
+            .jobs.arrival[0] == 20240301.0);
   says("arrival,duration,gpus\n0,\"1,5\",1\n", "column 'duration': expected a number, found '1,5'");
   says("arrival,duration,gpus\n0,1e400,1\n", "column 'duration': ");
   says("arrival,duration,gpus,limit\n0,9,1,one hour\n", "column 'limit': expected ");

@@ -31,6 +31,7 @@
 #include "data/sacct/node_outages.hpp"
 #include "data/sacct/reservations.hpp"
 #include "data/sacct/site.hpp"
+#include "data/tables/words.hpp"
 #include "data/text_file.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
@@ -192,10 +193,7 @@ class Reader {
   void Keep(const SacctRow& row, const SacctRow& from, int run, bool requeued) {
     const int gang = Total(row.given.empty() ? row.asked : row.given);
     if (gang == 0) return counts.Add("jobs without GPU are left out");
-    if (row.state == "PENDING" || row.state == "RUNNING" || row.state == "SUSPENDED" ||
-        row.state == "REQUEUED_PENDING" || row.state == "COMPLETING") {
-      return counts.Add("jobs had not ended and are left out");
-    }
+    if (IsUnended(row.state)) return counts.Add("jobs had not ended and are left out");
     // Who was cancelled while it waited started, as Slurm 22.05 tells it, when it ended, on nothing.
     if (std::isnan(row.start) || (row.given.empty() && row.elapsed <= 0.0)) {
       return counts.Add(

@@ -81,6 +81,7 @@ std::span<const JobFieldInfo> JobFields() {
       {JobField::kDeadline, "deadline", {"deadline", "due", "due_at"}},
       {JobField::kLimit, "limit", {"limit", "time_limit", "walltime", "requested_time", "requested_s"}},
       {JobField::kRanOn, "ran_on", {"ran_on", "gpu_type", "gpu_model", "accelerator", "device_type"}},
+      {JobField::kState, "state", {"state", "job_state"}},
   };
   return fields;
 }

@@ -27,7 +27,8 @@ enum class JobField {
   kWeight,
   kDeadline,
   kLimit,
-  kRanOn
+  kRanOn,
+  kState
 };
 
 struct JobFieldInfo {

@@ -60,13 +60,18 @@ std::vector<JobRow> JobRows::Read() {
   std::vector<JobRow> rows;
   for (;;) {
     try {
-      if (!file_.Next()) return rows;
+      if (!file_.Next()) break;
       if (IsJobStep()) {
         ++job_steps_;
         continue;
       }
       if (NeverRan()) {
         ++never_ran_;
+        continue;
+      }
+      if (HasNotEnded()) {
+        ++unended_;
+        if (Has(JobField::kId)) last_id_ = Text(JobField::kId);
         continue;
       }
       row_dates_ = dates_;
@@ -85,6 +90,7 @@ std::vector<JobRow> JobRows::Read() {
       Refuse(error.what());
     }
   }
+  return rows;
 }
 
 void JobRows::CheckColumns() const {
@@ -122,6 +128,11 @@ bool JobRows::IsJobStep() const {
 bool JobRows::NeverRan() const {
   return Stated(JobField::kDuration) && Lower(columns_.Of(JobField::kDuration)).starts_with("elapsed") &&
          ParseSpan(Text(JobField::kDuration), Where(JobField::kDuration)) == 0.0;
+}
+
+// Then its duration is what it ran so far; steps are the work that it has.
+bool JobRows::HasNotEnded() const {
+  return Stated(JobField::kState) && !Has(JobField::kSteps) && IsUnended(Text(JobField::kState));
 }
 
 double JobRows::Moment(JobField field) {
@@ -188,6 +199,7 @@ std::optional<JobRow> JobRows::ReadRow() {
   if (row.gang == 0) return std::nullopt;
   if (Has(JobField::kId)) row.id = Text(JobField::kId);
   row.arrival = Moment(JobField::kArrival);
+  digits_ = digits_ && IsDateOfDigits(Text(JobField::kArrival));
   ReadWork(row);
   if (Stated(JobField::kWeight)) row.weight = Number(JobField::kWeight);
   if (Stated(JobField::kDeadline)) {

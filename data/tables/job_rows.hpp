@@ -54,10 +54,13 @@ class JobRows {
   const JobColumns& columns() const { return columns_; }
   const std::vector<std::string>& job_types() const { return job_types_.names(); }
   const std::vector<std::string>& tenants() const { return tenants_.names(); }
-  // Rows that are no jobs here: steps of Slurm's jobs, its jobs that never ran, and jobs without a GPU.
+  // Rows that are no jobs here: steps of Slurm's jobs, its jobs that never ran, those that have not ended,
+  // and jobs without a GPU.
   int job_steps() const { return job_steps_; }
   int never_ran() const { return never_ran_; }
+  int unended() const { return unended_; }
   int without_gpu() const { return without_gpu_; }
+  bool digits() const { return digits_; }                // is every arrival a date without '-', 20240301
   bool dates() const { return dates_.value_or(false); }  // are moments written as dates
 
  private:
@@ -68,6 +71,7 @@ class JobRows {
   void CheckColumns() const;
   bool IsJobStep() const;
   bool NeverRan() const;
+  bool HasNotEnded() const;
   std::optional<JobRow> ReadRow();  // none: it has no GPU
   void ReadWork(JobRow& row);
   void ReadPlace(JobRow& row);
@@ -91,8 +95,9 @@ class JobRows {
   JobColumns columns_;
   NameList job_types_, tenants_;
   std::vector<std::string> refused_;
-  std::string last_id_;  // of the last job that was read
-  int job_steps_ = 0, never_ran_ = 0, without_gpu_ = 0;
+  std::string last_id_;  // of the last job, whose steps may follow
+  int job_steps_ = 0, never_ran_ = 0, unended_ = 0, without_gpu_ = 0;
+  bool digits_ = true;
   std::optional<bool> dates_, row_dates_;  // row_dates_: of the row that is being read
   std::optional<std::size_t> resources_;   // numbers of a demand
 };

@@ -131,6 +131,12 @@ bool LooksLikeDate(const std::string& text) {
   return text.size() >= 8 && text.find('-', 1) != std::string::npos && text.find('e') == std::string::npos;
 }
 
+bool IsDateOfDigits(const std::string& text) {
+  double seconds = 0.0;
+  return text.size() == 8 && text >= "1970" && text < "2100" &&
+         Date(Join(text.substr(0, 4), "-", text.substr(4, 2), "-", text.substr(6)), seconds);
+}
+
 double ParseMoment(const std::string& text, const std::string& what) {
   double seconds = 0.0;
   if (Date(text, seconds)) return seconds;

@@ -8,6 +8,9 @@ namespace berth {
 // Is it written as a date, not as a number?
 bool LooksLikeDate(const std::string& text);
 
+// Is it a day of 1970 to 2099 in digits alone, 20240301? As a number it is one too.
+bool IsDateOfDigits(const std::string& text);
+
 // Seconds: of a number itself; of a date since 1970-01-01T00:00:00Z. Dates are ISO 8601: "2024-03-01",
 // "2024-03-01 14:05:06.5", "2024-03-01T14:05:06+01:00", in UTC where they name no zone. Errors begin with
 // `what`.

@@ -12,6 +12,9 @@ inline bool SameWord(const std::string& a, const std::string& b) {
   return Lower(a) == Lower(b);
 }
 
+// Of Slurm's states (sacct(1), "JOB STATE CODES"), in any case: does such a job run on, or wait still?
+bool IsUnended(const std::string& state);
+
 // Different names, numbered as they come.
 class NameList {
  public:

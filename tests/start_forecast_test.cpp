@@ -9,6 +9,7 @@
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
 #include "env/gym/scenario_source.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/temporary_folder.hpp"
@@ -195,6 +196,16 @@ TEST_CASE("forecast: a job that was held moves no other's start in the accountin
   const RecordedPast past(FindFormat("sacct").read(folder / "sacct.txt", {}), folder / "sacct.txt");
   CHECK(past.starts().of_job.at(0) == std::vector<double>{1.0});
   CHECK(past.starts().of_job.at(1) == std::vector<double>{12.0});
+}
+
+TEST_CASE("forecast: an option that would do nothing is refused") {
+  const test::TemporaryFolder folder;
+  const auto refused = [&](const std::string& words, const std::string& expected) {
+    test::CheckOneLine(test::Berth(folder, "forecast --workload 'synthetic(jobs=20)' " + words), expected);
+  };
+  refused("--moments 3", "--moments: expected --calibrate, and no --at");
+  refused("--calibrate --at 600 --moments 3", "--moments: expected --calibrate, and no --at");
+  refused("--calibrate --top 3", "--top: expected no --calibrate");
 }
 
 TEST_CASE("forecast: accounting that does not say where jobs ran is refused, since their GPUs would be free") {

@@ -147,7 +147,7 @@ int RunForecast(const std::vector<std::string>& arguments) {
   options.Value("moments", "40",
                 "of --calibrate without --at: evenly over the decisions that leave jobs waiting");
   options.Value("members", "99", "times that a moment is played forward");
-  options.Value("top", "20", "jobs that are shown");
+  options.Value("top", "20", "jobs that are shown, without --calibrate");
   AddScenarioOptions(options);
   options.Group("Jobs");
   options.Value("seed", "1000", "of the generated workload, where no --scenario is given");
@@ -162,6 +162,11 @@ int RunForecast(const std::vector<std::string>& arguments) {
   std::vector<double> times = TimesOf(options);
   if (!calibrate && times.size() > 1)
     throw Error(Join(options.Where("at"), ": expected one moment without --calibrate, found ", times.size()));
+  if (options.Given("moments") && (!calibrate || !times.empty()))
+    throw Error(Join(options.Where("moments"),
+                     ": expected --calibrate, and no --at: it says how many moments ", "are calibrated"));
+  if (options.Given("top") && calibrate)
+    throw Error(Join(options.Where("top"), ": expected no --calibrate, which shows no single jobs"));
   const std::string spec = options.Text("scheduler"),
                     before = options.Text("before").empty() ? spec : options.Text("before");
   InOption(options, "scheduler", [&] { return MakeScheduler(spec, AllSchedulers()); });

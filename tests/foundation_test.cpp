@@ -174,6 +174,12 @@ TEST_CASE("quantiles interpolate as NumPy's default does") {
   CHECK(Quantile(x, 0.5) == 2.5);  // numpy.quantile([1,2,3,4], .5)
   CHECK(Quantile(x, 0.9) == Approx(3.7));
   CHECK(Quantile(x, 1.0) == 4.0);
+  // Some values are infinite: half-way is index 1.5 of four and index 1 of three.
+  const std::vector<double> endless = {1.0, 2.0, kNever, kNever};
+  CHECK(Quantile(endless, 0.5) == kNever);
+  CHECK(Quantile(std::vector<double>{1.0, 2.0, kNever}, 0.5) == 2.0);
+  CHECK(Quantile(endless, 0.9) == kNever);
+  CHECK(Quantile(endless, 1.0) == kNever);
 }
 
 TEST_CASE("bootstrap intervals cover as often as they say, and pairing cancels what workloads share") {

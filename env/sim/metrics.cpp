@@ -71,7 +71,10 @@ double Quantile(std::span<const double> sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  const double share = at - static_cast<double>(below);
+  // Of infinite values the difference is no number, and neither is nothing of one.
+  if (std::isinf(sorted[above])) return share > 0.0 ? sorted[above] : sorted[below];
+  return sorted[below] + share * (sorted[above] - sorted[below]);
 }
 
 std::vector<double> CompletionTimes(const Simulator& simulator, Window window) {

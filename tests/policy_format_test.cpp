@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data/hdf5_file.hpp"
+#include "env/base/check.hpp"
 #include "env/gym/encoder.hpp"
 #include "policies/bundle.hpp"
 #include "policies/onnx_writer.hpp"
@@ -20,11 +21,11 @@ PolicyBundle PolicyOfPage() {
 
 // What stands in backquotes in the first column of a section's table of policies/FORMAT.md.
 std::set<std::string> NamesOnPage(const std::string& heading) {
-  std::ifstream page(std::string(BERTH_SOURCE_DIR) + "/policies/FORMAT.md");
+  std::ifstream page(BERTH_SOURCE_DIR "/policies/FORMAT.md");
   std::set<std::string> names;
   bool here = false;
   for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("## ")) here = line == "## " + heading;
+    if (line.starts_with("## ")) here = line == Join("## ", heading);
     if (!here || !line.starts_with("| `")) continue;
     const std::string cell = line.substr(0, line.find(" | "));
     for (std::size_t at = cell.find('`'); at != std::string::npos; at = cell.find('`', at + 1)) {

@@ -82,9 +82,9 @@ void TrainValidation::AddOptions(Options& options) {
   options.Group("Measured meanwhile");
   options.Value(
       "validate", kAuto,
-      "measure the policy on so many workloads that no episode draws (of a fixed scenario on pieces of the "
-      "jobs trained on: keep others back with --jobs to test), and keep the best one as RUN/best.h5; 0 = "
-      "never; auto = as many as a tenth of the training's time affords, keeping none");
+      "measure the policy on so many workloads that no episode draws, or pieces of the jobs trained on where "
+      "these are fixed, keeping the best one as RUN/best.h5; 0 = never; auto = as many as a tenth of the "
+      "training's time affords, keeping none");
   options.Value(
       "baselines", kAuto,
       "schedulers beside it, separated by ';': auto = two that suit what the policy may know and do");

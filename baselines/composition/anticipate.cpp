@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "baselines/composition/inner.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
@@ -44,7 +45,7 @@ class Anticipate final : public Scheduler {
     Predict(view, effect);
     inner_.Begin(view);
     room_.assign(view.free_gpus().begin(), view.free_gpus().end());
-    for (const auto& [end, job] : leaving_) room_[U(view.TypeOf(job))] += Held(view, job);
+    for (const auto& [end, job] : leaving_) room_[U(view.TypeOf(job))] += FreedBy(view, job);
     for (int type = 0; type < view.num_types(); ++type)
       inner_.Limit(type, view.types()[U(type)].count, room_[U(type)]);
     for (int job : view.active()) {
@@ -67,12 +68,6 @@ class Anticipate final : public Scheduler {
     double boundary = std::ceil(effect / round) * round;
     while (boundary < effect) boundary += round;
     return boundary;
-  }
-
-  static int Held(const ClusterView& view, int job) {  // GPUs that others may take when it has ended
-    int held = 0;
-    for (int device : view.Devices(job)) held += view.InService(device);
-    return held;
   }
 
   // At most what its start may still have to be paid for.
@@ -115,13 +110,13 @@ class Anticipate final : public Scheduler {
     room_.assign(view.free_gpus().begin(), view.free_gpus().end());
     for (const Command& c : decision.commands) {
       if (view.IsRunning(c.job) && c.kind != CommandKind::kReject)
-        room_[U(view.TypeOf(c.job))] += Held(view, c.job);
+        room_[U(view.TypeOf(c.job))] += FreedBy(view, c.job);
       if (c.kind == CommandKind::kStart || c.kind == CommandKind::kMove) room_[U(c.type)] -= WidthOf(view, c);
     }
     for (const auto& [end, job] : leaving_) {
       int& room = room_[U(view.TypeOf(job))];
       if (room >= 0) continue;
-      room += Held(view, job);
+      room += FreedBy(view, job);
       decision.Stop(job);
     }
   }

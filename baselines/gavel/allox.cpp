@@ -96,6 +96,7 @@ class AlloxPolicy final : public Objective {
  public:
   bool reads_future() const override { return true; }
   void Reset(std::uint64_t) override { allox_.Reset(); }
+  int largest_gang() const override { return 1; }
   bool Allocate(const Problem& problem, Allocation& x) override {
     x = allox_.Allocate(problem);
     return true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -23,6 +24,7 @@ class Objective {
   virtual bool reads_future() const { return false; }
   // A new episode: forget everything. `seed` is the scenario's, for objectives that draw.
   virtual void Reset(std::uint64_t seed) { (void)seed; }
+  virtual int largest_gang() const { return std::numeric_limits<int>::max(); }  // that it can be asked about
   // False when no solver gives an answer that passes its check: x is then untouched, and the scheduler falls
   // back as the row says. REQUIRES: at least one job; jobs keep their key between calls.
   [[nodiscard]] virtual bool Allocate(const Problem& problem, Allocation& x) = 0;

@@ -35,6 +35,7 @@ class StandIn {
   void Remember(std::span<const int> jobs, const Allocation& x);
   void Take(const Problem& problem, std::span<const int> jobs, const char* reason, Allocation& x);
   void TakePrevious(std::span<const int> jobs, Allocation& x) const;  // of those who had one
+  const std::string& name() const { return name_; }
   FallBack fall_back() const { return fall_back_; }
   int count() const { return count_; }
 

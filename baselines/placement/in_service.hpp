@@ -18,4 +18,10 @@ inline bool NoneInService(const ClusterView& view, int job) {
          std::ranges::none_of(view.Devices(job), [&](int device) { return view.InService(device); });
 }
 
+// GPUs that others may take once a job has left: not those that will leave service. Any thread.
+inline int FreedBy(const ClusterView& view, int job) {
+  return static_cast<int>(
+      std::ranges::count_if(view.Devices(job), [&](int device) { return view.InService(device); }));
+}
+
 }  // namespace berth

@@ -11,6 +11,7 @@
 // is what makes the sum of their completion times smaller.
 #include <algorithm>
 
+#include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
@@ -81,7 +82,7 @@ class PreemptMigrate final : public Scheduler {
         if (there < least) least = there, best = type;
       }
       if (best < 0) continue;
-      room_[U(here)] += view.Gang(job);
+      room_[U(here)] += FreedBy(view, job);
       room_[U(best)] -= view.Gang(job);
       target_[U(job)] = best;
     }
@@ -98,7 +99,7 @@ class PreemptMigrate final : public Scheduler {
       if (best < 0) continue;
       for (int victim : chosen_) {
         target_[U(victim)] = -1;
-        room_[U(best)] += view.Gang(victim);
+        room_[U(best)] += FreedBy(view, victim);
       }
       target_[U(job)] = best;
       room_[U(best)] -= view.Gang(job);
@@ -121,7 +122,7 @@ class PreemptMigrate final : public Scheduler {
     double wait = kNever;  // until enough GPUs free by themselves
     int room = room_[U(type)];
     for (const auto& [left, other] : here_) {
-      room += view.Gang(other);
+      room += FreedBy(view, other);
       if (room < view.Gang(job)) continue;
       wait = left;
       break;
@@ -130,7 +131,7 @@ class PreemptMigrate final : public Scheduler {
     double gain = wait;
     room = room_[U(type)];
     for (auto entry = here_.rbegin(); entry != here_.rend() && room < view.Gang(job); ++entry) {
-      room += view.Gang(entry->second);
+      room += FreedBy(view, entry->second);
       gain -= run + margin_ * StartSeconds(view, entry->second, type, type);
       victims.push_back(entry->second);
     }

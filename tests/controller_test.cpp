@@ -322,6 +322,23 @@ TEST_CASE("control: what Berth can never start is given back to Slurm", "[slurm]
   CHECK(queue[1]["reason"] == "waits for afterok:9(unfulfilled)");
 }
 
+TEST_CASE("control: an array in steps is read, and a job that cannot be read stops nobody", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1);
+  b.slurm.AddJob(4, {{"array_job_id", 4}, {"array_task_string", "0-50:5"}, {"partition", "cpu"}, {"tres_per_job", ""}, {"admin_comment", ""}});
+  b.slurm.AddJob(5, {{"array_job_id", 5}, {"array_task_string", "1,3,5..."}});  // Berth's, held
+  b.Look(3);
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.slurm.Job(5)["admin_comment"] == "berth-left");
+  const Calls calls = b.slurm.Calls();
+  CHECK(CountStarts(calls, "release 5") == 1);
+  CHECK(b.Status()["left"]["jobs"] == 1);
+  CHECK(b.Status()["healthy"] == true);
+  REQUIRE(b.Log("left").size() == 1);  // said once
+  CHECK(b.Log("left")[0]["id"] == "5");
+  CHECK(test::Says(b.Log("left")[0]["why"].get<std::string>(), "squeue --json: job 5: expected a whole number, found '5...'"));
+}
+
 TEST_CASE("a silent Slurm: the cycle says so, the heartbeat stops, and it goes on where it was", "[slurm]") {
   Beside b;
   b.slurm.Set("late", true);

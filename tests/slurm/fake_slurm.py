@@ -74,7 +74,7 @@ def advance(state):
 def find(state, name):
     name = name.removeprefix("JobId=")
     for job in state["jobs"]:
-        full = "%d_%d" % (job["array_job_id"], job["array_task_id"]) if job["array_job_id"] else str(job["job_id"])
+        full = "%d_%d" % (job["array_job_id"], job["array_task_id"]) if job["array_task_id"] is not None else str(job["job_id"])
         if name in (full, str(job["job_id"])):
             return job
     sys.exit("%s error: Invalid job id specified" % NAME)

@@ -190,6 +190,7 @@ void Controller::Cycle() {
   if (live_.beginnings() != noted_) NoteBegin();
   noted_ = live_.beginnings();
   Note(changes);
+  NoteLeft();
   if (options_.mode != ControlMode::kDryRun) GiveBack();
   if (options_.mode == ControlMode::kControl) {
     TendHolds();

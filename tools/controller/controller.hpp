@@ -83,6 +83,7 @@ class Controller {
   void CheckSlurm();
   void Note(const std::vector<LiveChange>& changes);
   void NoteBegin();
+  void NoteLeft();           // what cannot be read
   Json ClassesJson() const;  // with their speeds
   bool Due() const;
   void Decide();
@@ -121,6 +122,8 @@ class Controller {
   Decision decision_;
   Json last_decision_;
   std::vector<Planned> planned_;
+  std::set<std::string> left_;  // what cannot be read and is Slurm's, as it was said
+  int left_jobs_ = 0;
   std::set<std::string> stopping_;  // jobs that Slurm stops for them
   std::deque<double> changes_at_;
   std::map<std::string, double>

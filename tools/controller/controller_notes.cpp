@@ -44,6 +44,22 @@ void Controller::NoteBegin() {
              {"classes", ClassesJson()}});
 }
 
+// Said once of each, for as long as it is there.
+void Controller::NoteLeft() {
+  std::set<std::string> left;
+  left_jobs_ = 0;
+  const auto note = [&](const std::string& id, const std::string& why) {
+    left.insert(why);
+    if (left_.contains(why)) return;
+    Refused(id, "read", why);
+    if (log_) log_->Add(now_s_, "left", {{"id", id}, {"why", why}});
+  };
+  for (const SlurmJob& job : state_.jobs) {
+    if (!job.unread.empty()) note(job.id, job.unread), ++left_jobs_;
+  }
+  left_ = std::move(left);
+}
+
 void Controller::Note(const std::vector<LiveChange>& changes) {
   for (const LiveChange& change : changes) {
     if (change.kind == LiveChange::Kind::kNode) {

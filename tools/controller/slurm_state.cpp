@@ -84,6 +84,7 @@ std::vector<std::string> Words(const Json& object, const char* key) {
 
 constexpr std::int64_t kMostGpus = 1'000'000'000;  // of a job: more is none
 constexpr int kMostOnNode = 1024;                  // as in slurm.conf (env/base/slurm_conf.cpp)
+constexpr std::size_t kMostTasks = 1'000'000;      // of an array
 
 struct Gres {
   std::string type;
@@ -153,10 +154,24 @@ void ReadGpus(const Json& from, SlurmJob& job) {
   if (job.gpus == 0) take("tres_per_socket", job.num_nodes, false);
 }
 
-SlurmJob JobOf(const Json& from, const std::string& what) {
-  SlurmJob job;
-  job.id = Join(CountOr(from, "job_id", 0.0));
-  const std::string where = Join(what, ": job ", job.id);
+// "1,3-5,0-50:5%3", tasks of an array: Slurm writes those with even steps as the third, and a limit behind %.
+std::vector<std::string> Tasks(std::string text, const std::string& what) {
+  text.resize(std::min(text.size(), text.find('%')));
+  std::vector<std::string> tasks;
+  for (const std::string& entry : SplitOutsideParentheses(text, ',')) {
+    const std::size_t colon = std::min(entry.find(':'), entry.size());
+    const long long step = colon < entry.size() ? ParseInteger(entry.substr(colon + 1), what) : 1;
+    if (step < 1) throw Error(Join(what, ": expected a step from 1 on, found '", entry, "'"));
+    const std::vector<std::string> all = ExpandHosts(Join("[", entry.substr(0, colon), "]"), what);
+    for (std::size_t i = 0; i < all.size(); i += static_cast<std::size_t>(step)) tasks.push_back(all[i]);
+    if (tasks.size() > kMostTasks)
+      throw Error(Join(what, ": expected at most ", kMostTasks, " tasks, found more"));
+  }
+  return tasks;
+}
+
+// Fills in as much as can be read. Throws Error for what cannot.
+void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   const std::vector<std::string> states =
       Words(At(from, "job_state", where).is_null() ? Json() : from, "job_state");
   if (states.empty())
@@ -180,10 +195,17 @@ SlurmJob JobOf(const Json& from, const std::string& what) {
   const auto requeue = from.find("requeue");
   job.requeue = requeue != from.end() && requeue->is_boolean() && requeue->get<bool>();
   job.restarts = SmallOr(from, "restart_cnt", 0.0);
+  if (const std::int64_t array = CountOr(from, "array_job_id", 0.0); array > 0) {
+    job.array = Join(array);
+    job.array_limit = SmallOr(from, "array_max_tasks", 0.0);
+    if (std::isfinite(Number(from, "array_task_id")))
+      job.id = Join(array, "_", CountOr(from, "array_task_id", 0.0));
+  }
+  job.unusual = NumberOr(from, "het_job_id", 0.0) > 0.0;
+  ReadGpus(from, job);
   if (const std::string nodes = Text(from, "nodes"); !nodes.empty()) job.nodes = ExpandHosts(nodes, where);
   if (const std::string nodes = Text(from, "required_nodes"); !nodes.empty())
     job.required = ExpandHosts(nodes, where);
-  ReadGpus(from, job);
   for (const std::string& detail : Words(from, "gres_detail")) {
     std::vector<int> indices;
     for (const Gres& gres : GpuGres(detail))
@@ -191,8 +213,6 @@ SlurmJob JobOf(const Json& from, const std::string& what) {
     job.gpu_indices.push_back(std::move(indices));
   }
   if (job.gpu_indices.size() != job.nodes.size()) job.gpu_indices.clear();
-  job.unusual = job.unusual || NumberOr(from, "het_job_id", 0.0) > 0.0;
-  return job;
 }
 
 bool TakesJobs(const std::vector<std::string>& states) {
@@ -209,26 +229,28 @@ bool TakesJobs(const std::vector<std::string>& states) {
 
 std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what) {
   std::vector<SlurmJob> jobs;
+  bool any = false;  // has a state
   for (const Json& from : ListAt(squeue, "jobs", what)) {
-    SlurmJob job = JobOf(from, what);
-    const std::int64_t array = CountOr(from, "array_job_id", 0.0);
-    if (array > 0) {
-      job.array = Join(array);
-      job.array_limit = SmallOr(from, "array_max_tasks", 0.0);
+    SlurmJob job;
+    job.id = Join(CountOr(from, "job_id", 0.0));
+    const std::string where = Join(what, ": job ", job.id);
+    std::vector<std::string> tasks;
+    try {
+      ReadJob(from, where, job);
+      // What waits of an array is one job; its tasks may be started each.
+      if (!job.array.empty()) tasks = Tasks(Text(from, "array_task_string"), where);
+    } catch (const Error& error) {
+      job.unusual = true, job.unread = error.what();
     }
-    std::string tasks = Text(from, "array_task_string");
-    tasks.resize(std::min(tasks.size(), tasks.find('%')));
-    if (array > 0 && !tasks.empty()) {
-      for (const std::string& task : ExpandHosts(Join("[", tasks, "]"), Join(what, ": job ", job.id))) {
-        jobs.push_back(job);
-        jobs.back().id = Join(array, "_", task);
-      }
-      continue;
+    any = any || !job.state.empty() || job.unread.empty();
+    for (const std::string& task : tasks) {
+      jobs.push_back(job);
+      jobs.back().id = Join(job.array, "_", task);
     }
-    if (const double task = Number(from, "array_task_id"); array > 0 && std::isfinite(task))
-      job.id = Join(array, "_", CountOr(from, "array_task_id", 0.0));
-    jobs.push_back(std::move(job));
+    if (tasks.empty()) jobs.push_back(std::move(job));
   }
+  // It is not one job that cannot be read then, but the form of all.
+  if (!any && !jobs.empty()) throw Error(jobs.front().unread);
   return jobs;
 }
 

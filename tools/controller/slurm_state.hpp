@@ -25,7 +25,8 @@ struct SlurmJob {
   int num_nodes = 1;                                          // at least
   std::string gpu_type;                                       // "" = any
   int cpus = 0;                                               // in all
-  bool unusual = false;  // several types of GPU, or part of a heterogeneous job: not for Berth
+  bool unusual = false;  // several types of GPU, part of a heterogeneous job, or not read: not for Berth
+  std::string unread;    // what of it cannot be read, "" = nothing
   bool requeue = false;  // may be requeued, as submitted
   int restarts = 0;      // so far
   std::vector<std::string> nodes, required;   // where it runs; where alone it may
@@ -67,7 +68,8 @@ struct SlurmState {
   std::vector<SlurmGpuNode> nodes;  // those with GPUs, by type, then by name
 };
 
-// Throws Error beginning with `what` where a key is missing or has another form than both known ones.
+// Throws Error beginning with `what` where a key is missing or has another form than both known ones; of one
+// job among others it is said in `unread` instead.
 std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what);
 std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what);
 // "22.05.8"; throws Error where the text is none of Slurm's JSON.

@@ -339,6 +339,27 @@ TEST_CASE("control: an array in steps is read, and a job that cannot be read sto
   CHECK(test::Says(b.Log("left")[0]["why"].get<std::string>(), "squeue --json: job 5: expected a whole number, found '5...'"));
 }
 
+TEST_CASE("control: nodes with GPUs of several types are left to Slurm, and so are jobs that only they can run", "[slurm]") {
+  Beside b;
+  b.slurm.AddNode("m1", "a", 4);
+  b.slurm.AddNode("m2", "a", 4);
+  Json state = b.slurm.State();
+  state["nodes"][3]["gres"] = "gpu:a100_1g.5gb:4,gpu:a100_3g.20gb:1";
+  state["nodes"][4]["gres"] = "gpu:a100_1g.5gb:4,gpu:a100_3g.20gb:1", state["nodes"][4]["partitions"] = {"mig"};
+  b.slurm.Save(state);
+  b.slurm.AddJob(1);
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:a100_3g.20gb:1"}});
+  b.slurm.AddJob(3, {{"required_nodes", "m1"}});
+  b.Look(2);
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.slurm.Job(2)["admin_comment"] == "berth-left");
+  CHECK(b.slurm.Job(3)["admin_comment"] == "berth-left");
+  CHECK(b.Status()["nodes"].size() == 3);
+  CHECK(b.Status()["left"] == Json{{"jobs", 0}, {"nodes", 1}});  // of the other partition nobody asks
+  REQUIRE(b.Log("left").size() == 1);
+  CHECK(b.Log("left")[0]["id"] == "m1");
+}
+
 TEST_CASE("a silent Slurm: the cycle says so, the heartbeat stops, and it goes on where it was", "[slurm]") {
   Beside b;
   b.slurm.Set("late", true);

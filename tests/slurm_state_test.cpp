@@ -268,7 +268,16 @@ TEST_CASE("what is none of Slurm's JSON is named in one line", "[slurm]") {
   CHECK_FALSE(odd.at(0).held());
   const auto nodes = [](const std::string& text) { return test::MessageOf([&] { (void)NodesOf(Json::parse(text), "sinfo --json"); }); };
   CHECK(test::Says(nodes(R"({"sinfo": []})"), "sinfo --json: expected the key 'nodes', found none"));
-  CHECK(test::Says(nodes(R"({"nodes": [{"name": "n1", "gres": "gpu:a:1,gpu:b:1"}]})"), "sinfo --json: node n1: expected GPUs of one type"));
+  // Nodes with GPUs of several types (MIG) are there, but not for Berth.
+  const std::vector<SlurmGpuNode> mixed = NodesOf(
+      Json::parse(R"({"nodes": [{"name": "n1", "gres": "gpu:a:1,gpu:b:1"}, {"name": "n2", "gres": "gpu:a:1,gpu:a:1"}, {"name": "n3", "gres": "gpu:a:2000"}]})"),
+      "sinfo --json");
+  REQUIRE(mixed.size() == 3);
+  CHECK(mixed[0].name == "n1");
+  CHECK(mixed[0].unread == "sinfo --json: node n1: expected GPUs of one type, found 'gpu:a:1,gpu:b:1'");
+  CHECK(mixed[1].unread.empty());
+  CHECK(mixed[1].gpus == 2);
+  CHECK(test::Says(mixed[2].unread, "sinfo --json: node n3: expected at most 1024 GPUs, found 2000"));
   CHECK(test::Says(test::MessageOf([] { (void)VersionOf(Json::parse("{}"), "squeue --json"); }), "squeue --json: expected Slurm's JSON with the key 'meta'"));
   CHECK(test::Says(test::MessageOf([] { (void)VersionOf(Json::parse(R"({"meta": {}})"), "squeue --json"); }), "expected meta.Slurm.release"));
 }

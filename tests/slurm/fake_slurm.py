@@ -36,7 +36,7 @@ def place(state, job):
     kind = kind or other
     free = {}
     for node in state["nodes"]:
-        of_type, size = node["gres"].split(":")[1:3]
+        of_type, size = node["gres"].split(",")[0].split(":")[1:3]
         if node["state_flags"] or node["state"] == "down" or kind not in ("", of_type):
             continue
         used = {k for j in state["jobs"] if j["job_state"] == "RUNNING" for n, k in j["held_gpus"] if n == node["name"]}

@@ -123,7 +123,7 @@ class Controller {
   Json last_decision_;
   std::vector<Planned> planned_;
   std::set<std::string> left_;  // what cannot be read and is Slurm's, as it was said
-  int left_jobs_ = 0;
+  int left_jobs_ = 0, left_nodes_ = 0;
   std::set<std::string> stopping_;  // jobs that Slurm stops for them
   std::deque<double> changes_at_;
   std::map<std::string, double>

@@ -47,7 +47,7 @@ void Controller::NoteBegin() {
 // Said once of each, for as long as it is there.
 void Controller::NoteLeft() {
   std::set<std::string> left;
-  left_jobs_ = 0;
+  left_jobs_ = left_nodes_ = 0;
   const auto note = [&](const std::string& id, const std::string& why) {
     left.insert(why);
     if (left_.contains(why)) return;
@@ -56,6 +56,9 @@ void Controller::NoteLeft() {
   };
   for (const SlurmJob& job : state_.jobs) {
     if (!job.unread.empty()) note(job.id, job.unread), ++left_jobs_;
+  }
+  for (const SlurmGpuNode& node : state_.nodes) {
+    if (!node.unread.empty() && live_.InPartitions(node)) note(node.name, node.unread), ++left_nodes_;
   }
   left_ = std::move(left);
 }

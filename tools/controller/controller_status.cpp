@@ -100,7 +100,7 @@ Json Controller::StatusOf(const std::string& problem) const {
                       {"requeued", counts_.requeued},
                       {"refused", counts_.refused},
                       {"errors", counts_.errors}};
-  status["left"] = {{"jobs", left_jobs_}};
+  status["left"] = {{"jobs", left_jobs_}, {"nodes", left_nodes_}};
   status["queue"] = std::move(queue), status["running"] = std::move(running),
   status["nodes"] = std::move(nodes);
   status["would"] = Newest(would_), status["refusals"] = Newest(refusals_);

@@ -39,6 +39,12 @@ bool LiveCluster::InPartitions(const SlurmJob& job) const {
   return false;
 }
 
+bool LiveCluster::InPartitions(const SlurmGpuNode& node) const {
+  return options_.partitions.empty() ||
+         std::ranges::any_of(node.partitions,
+                             [&](const std::string& name) { return Contains(options_.partitions, name); });
+}
+
 bool LiveCluster::Ours(const SlurmJob& job) const {
   return !options_.control || job.marked() || Adopts(job) || Find(job.id) >= 0;
 }
@@ -116,10 +122,7 @@ std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_
   now_s_ = std::max(now_s, now_s_);
   std::vector<SlurmGpuNode> nodes;
   for (const SlurmGpuNode& node : state.nodes) {
-    const bool in = options_.partitions.empty() ||
-                    std::any_of(node.partitions.begin(), node.partitions.end(),
-                                [&](const std::string& name) { return Contains(options_.partitions, name); });
-    if (in) nodes.push_back(node);
+    if (InPartitions(node) && node.unread.empty()) nodes.push_back(node);
   }
   if (nodes.empty()) {
     std::string which;

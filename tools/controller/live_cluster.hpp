@@ -128,6 +128,7 @@ class LiveCluster {
   // progress.
   std::uint64_t FittingTypes(const LiveJob& job) const;
   bool InPartitions(const SlurmJob& job) const;
+  bool InPartitions(const SlurmGpuNode& node) const;
   // Of `all_holds`: held by its user, and not marked yet as Berth's.
   bool Adopts(const SlurmJob& job) const {
     return options_.control && options_.all_holds && job.held() && job.reason != "JobHeldAdmin" &&

@@ -262,15 +262,14 @@ std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
     const std::vector<Gres> all = GpuGres(Text(from, "gres"));
     if (all.empty()) continue;
     for (const Gres& gres : all) {
-      if (gres.type != all.front().type) {
-        throw Error(Join(what, ": node ", node.name, ": expected GPUs of one type, found '",
-                         Text(from, "gres"), "': leave its partition out with --only"));
-      }
+      if (gres.type != all.front().type)
+        node.unread = Join(what, ": node ", node.name, ": expected GPUs of one type, found '",
+                           Text(from, "gres"), "'");
       node.gpus = Sum(node.gpus, gres.count);
     }
     if (node.gpus > kMostOnNode)
-      throw Error(
-          Join(what, ": node ", node.name, ": expected at most ", kMostOnNode, " GPUs, found ", node.gpus));
+      node.unread =
+          Join(what, ": node ", node.name, ": expected at most ", kMostOnNode, " GPUs, found ", node.gpus);
     node.gpu_type = all.front().type.empty() ? "gpu" : all.front().type;
     for (const Gres& gres : GpuGres(Text(from, "gres_used"))) node.used = Sum(node.used, gres.count);
     const double idle = NumberOr(from, "cpus", 0.0) - NumberOr(from, "alloc_cpus", 0.0);

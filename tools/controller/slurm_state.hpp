@@ -59,6 +59,7 @@ struct SlurmGpuNode {
   std::string state;   // "idle", "mixed+drain"
   std::string reason;  // why it was drained, "" = none stated
   bool usable = true;  // takes new jobs
+  std::string unread;  // why it is none for Berth: GPUs of several types, or too many; "" = it is
   std::vector<std::string> partitions;
 };
 
@@ -69,7 +70,7 @@ struct SlurmState {
 };
 
 // Throws Error beginning with `what` where a key is missing or has another form than both known ones; of one
-// job among others it is said in `unread` instead.
+// job among others, and of nodes, it is said in `unread` instead.
 std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what);
 std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what);
 // "22.05.8"; throws Error where the text is none of Slurm's JSON.

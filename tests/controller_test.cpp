@@ -360,6 +360,19 @@ TEST_CASE("control: nodes with GPUs of several types are left to Slurm, and so a
   CHECK(b.Log("left")[0]["id"] == "m1");
 }
 
+TEST_CASE("control: who depends on a job that failed waits, and is never started", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"dependency", "afterok:9(failed)"}});
+  b.slurm.AddJob(2);
+  b.Look(10, 30.0);
+  CHECK(b.State(2) == "RUNNING");
+  CHECK(CountStarts(b.slurm.Calls(), "update JobId=1 ") == 0);
+  CHECK(b.Status()["queue"][0]["reason"] == "waits for afterok:9(failed)");
+  b.slurm.SetJob(1, {{"dependency", ""}});
+  b.Look(2);
+  CHECK(b.State(1) == "RUNNING");
+}
+
 TEST_CASE("a silent Slurm: the cycle says so, the heartbeat stops, and it goes on where it was", "[slurm]") {
   Beside b;
   b.slurm.Set("late", true);

@@ -223,7 +223,9 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   }
   if (from.held() && !Adopts(from) && (!from.held_by_berth() || HeldSinceReleased(from)))
     return blocked("held by its user");
-  if (from.dependency.find("unfulfilled") != std::string::npos)
+  // "failed": never satisfied; Slurm keeps such a job until somebody cancels it or changes the dependency.
+  if (from.dependency.find("unfulfilled") != std::string::npos ||
+      from.dependency.find("failed") != std::string::npos)
     return blocked("waits for " + from.dependency);
   // A requeue sets a begin time too, which the controller takes off.
   if (from.restarts == 0 && (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))

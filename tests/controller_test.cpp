@@ -373,6 +373,56 @@ TEST_CASE("control: who depends on a job that failed waits, and is never started
   CHECK(b.State(1) == "RUNNING");
 }
 
+TEST_CASE("control: who asks for what Berth does not look at is given back, and adopted by none", "[slurm]") {
+  Beside b;
+  b.options.all_holds = true;
+  b.slurm.AddJob(1, {{"resv_name", "maint"}});
+  b.slurm.AddJob(2, {{"features", "nvlink"}});
+  b.slurm.AddJob(3, {{"excluded_nodes", "v1"}});
+  b.slurm.AddJob(4, {{"features", "nvlink"}, {"admin_comment", ""}});  // its user's hold
+  b.slurm.AddJob(5);
+  b.slurm.Set("late", true);
+  b.Look(2);
+  for (int id = 1; id <= 3; ++id) CHECK((b.slurm.Job(id)["priority"] == 1 && b.slurm.Job(id)["admin_comment"] == "berth-left"));
+  CHECK((b.slurm.Job(4)["priority"] == 0 && b.slurm.Job(4)["admin_comment"] == ""));
+  CHECK(b.slurm.Job(5)["admin_comment"] == "berth pinned");
+  const Calls calls = b.slurm.Calls();
+  CHECK(std::none_of(calls.begin(), calls.end(), [](const std::string& call) { return call.find("ReqNodeList=") != std::string::npos && !call.starts_with("update JobId=5 "); }));
+  // In a dry run Slurm has them from the start.
+  b.options.mode = ControlMode::kDryRun;
+  b.Restart();
+  b.Look();
+  CHECK(b.Status()["queue"][0]["reason"] == "left to Slurm: it asks for a reservation");
+}
+
+TEST_CASE("control: a node on which a job did not start is not the next that it is tried on", "[slurm]") {
+  Beside b;
+  Json state = b.slurm.State();
+  state["nodes"][0]["unfit"] = true;
+  b.slurm.Save(state);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look();
+  CHECK(b.slurm.Job(1)["required_nodes"] == "v1");
+  b.Look(1, 16.0), b.Look(1, 31.0);  // held again, and after the pause released elsewhere
+  CHECK(b.slurm.Job(1)["required_nodes"] == "v2");
+  b.Look();
+  CHECK(b.Nodes(1) == "v2");
+}
+
+TEST_CASE("control: where no other node has room, and when all were tried, a refused one is tried again", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  std::string tried;
+  for (int i = 0; i < 4; ++i) {
+    b.Look();
+    tried += b.slurm.Job(1)["required_nodes"].get<std::string>() + " ";
+    b.Look(1, 16.0);
+    b.Look(1, 29.0);  // a second is left of the pause
+  }
+  CHECK(tried == "v1 v2 v1 v2 ");
+}
+
 TEST_CASE("a silent Slurm: the cycle says so, the heartbeat stops, and it goes on where it was", "[slurm]") {
   Beside b;
   b.slurm.Set("late", true);

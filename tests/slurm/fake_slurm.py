@@ -3,7 +3,7 @@
 
 The state stands in FAKE_SLURM (JSON): "now" (s since 1970; none = the clock), "version", "jobs" and "nodes" in the form of
 `squeue --json` and `sinfo --json` of 22.05, "config" (lines of scontrol show config), "level" (of sacctmgr), and how it behaves:
-"silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts), "summed" (sinfo as 23.02 has it).
+"silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither), "summed" (sinfo as 23.02 has it).
 Each call that changes something is a line of FAKE_SLURM.calls.
 """
 import fcntl
@@ -37,7 +37,7 @@ def place(state, job):
     free = {}
     for node in state["nodes"]:
         of_type, size = node["gres"].split(",")[0].split(":")[1:3]
-        if node["state_flags"] or node["state"] == "down" or kind not in ("", of_type):
+        if node["state_flags"] or node["state"] == "down" or node.get("unfit") or kind not in ("", of_type):
             continue
         used = {k for j in state["jobs"] if j["job_state"] == "RUNNING" for n, k in j["held_gpus"] if n == node["name"]}
         free[node["name"]] = [k for k in range(int(size)) if k not in used]

@@ -114,7 +114,7 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   std::string why = pin.size() > 2 ? Ask(id, "pin", pin) : "";
   if (why.empty()) why = Ask(id, "release", {"release", id});
   if (!why.empty()) {
-    live_.Pause(index, now_s_ + kPause, "Slurm refused: " + why);
+    live_.Pause(index, now_s_ + kPause, "Slurm refused: " + why, nodes);
     return false;
   }
   ++counts_.released;
@@ -265,7 +265,7 @@ void Controller::GiveBack() {
   for (const SlurmJob& job : state_.jobs) {
     if (!job.held_by_berth() || live_.HeldSinceReleased(job) || !live_.InPartitions(job)) continue;
     const int index = live_.Find(job.id);
-    const bool hopeless = index < 0 || live_.FittingTypes(live_.job(index)) == 0;
+    const bool hopeless = index < 0 || !job.asks.empty() || live_.FittingTypes(live_.job(index)) == 0;
     if ((options_.mode == ControlMode::kControl && !hopeless) || tended_at_.contains(job.id) || !MayChange())
       continue;
     tended_at_[job.id] = now_s_;
@@ -299,7 +299,8 @@ void Controller::TendOrdered() {
     const std::string why = job.slurm.reason.empty() ? "it did not start" : job.slurm.reason;
     if (!Ask(job.slurm.id, "hold", {"hold", job.slurm.id}).empty()) continue;
     Refused(job.slurm.id, "start", why);
-    live_.Pause(index, now_s_ + kPause, "Slurm did not start it: " + why);
+    live_.Pause(index, now_s_ + kPause, "Slurm did not start it: " + why,
+                ordered ? NodesOf(live_, job.devices) : job.slurm.required);
   }
 }
 

@@ -40,9 +40,9 @@ bool LiveCluster::InPartitions(const SlurmJob& job) const {
 }
 
 bool LiveCluster::InPartitions(const SlurmGpuNode& node) const {
-  return options_.partitions.empty() ||
-         std::ranges::any_of(node.partitions,
-                             [&](const std::string& name) { return Contains(options_.partitions, name); });
+  return options_.partitions.empty() || std::ranges::any_of(node.partitions, [&](const std::string& name) {
+           return Contains(options_.partitions, name);
+         });
 }
 
 bool LiveCluster::Ours(const SlurmJob& job) const {
@@ -205,7 +205,8 @@ bool LiveCluster::HasRoom(const LiveJob& job, std::span<const int> free) const {
 
 bool LiveCluster::Shown(const LiveJob& job) const {
   if (job.phase == LivePhase::kWaiting) return true;
-  if (options_.preemptive && !(job.words.checkpoint && job.slurm.requeue)) return false;
+  if (options_.preemptive && !(job.words.checkpoint && job.slurm.requeue && job.slurm.asks.empty()))
+    return false;
   return job.phase == LivePhase::kOrdered || (job.phase == LivePhase::kRunning && job.type >= 0);
 }
 
@@ -223,6 +224,10 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   }
   if (from.held() && !Adopts(from) && (!from.held_by_berth() || HeldSinceReleased(from)))
     return blocked("held by its user");
+  if (!from.asks.empty()) {
+    job.why = "left to Slurm: it asks for " + from.asks;
+    return LivePhase::kLeft;
+  }
   // "failed": never satisfied; Slurm keeps such a job until somebody cancels it or changes the dependency.
   if (from.dependency.find("unfulfilled") != std::string::npos ||
       from.dependency.find("failed") != std::string::npos)
@@ -352,7 +357,7 @@ void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
     }
     if (!Lay(job, index)) job.devices.clear(), job.type = -1;
     if (!ran) {
-      job.why = "";
+      job.why = "", job.refused_nodes.clear();
       changes.push_back({LiveChange::Kind::kStarted, index, from.state});
       if (before != LivePhase::kOrdered) Arrive(index);  // not by a decision of ours
       if (!Shown(job)) completed_.push_back(index);      // to a scheduler that could not stop it
@@ -442,8 +447,14 @@ void LiveCluster::Order(int index, int type, std::vector<int> devices, double no
   for (const int device : ordered.devices) holder_[U(device)] = index;
 }
 
-void LiveCluster::Pause(int index, double until_s, std::string why) {
+void LiveCluster::Pause(int index, double until_s, std::string why, const std::vector<std::string>& nodes) {
   LiveJob& paused = job(index);
+  std::vector<std::string>& refused = paused.refused_nodes;
+  const auto known = [&](const std::string& node) { return Contains(refused, node); };
+  if (std::ranges::all_of(nodes, known)) refused.clear();  // all were tried: all over again
+  for (const std::string& node : nodes) {
+    if (!known(node)) refused.push_back(node);
+  }
   for (const int device : paused.devices) holder_[U(device)] = kNobody;
   paused.phase = LivePhase::kBlocked, paused.devices.clear(), paused.type = -1;
   paused.not_before_s = until_s, paused.why = std::move(why);

@@ -51,11 +51,12 @@ struct LiveJob {
   double first_start_s = kNever, ordered_s = 0.0, stop_ordered_s = 0.0, not_before_s = 0.0;
   int type = -1, last_type = -1;
   int preemptions = 0;
-  double stopped_s = 0.0;       // when the last of them was seen, s since 1970
-  std::vector<int> left_nodes;  // that it was on
-  std::vector<int> devices;     // that it holds, running or ordered
-  bool arrived = false;         // schedulers have been told of it
-  std::string why;              // why it waits or is blocked, for people
+  double stopped_s = 0.0;                  // when the last of them was seen, s since 1970
+  std::vector<int> left_nodes;             // that it was on
+  std::vector<int> devices;                // that it holds, running or ordered
+  std::vector<std::string> refused_nodes;  // where a start of it was refused since it ran
+  bool arrived = false;                    // schedulers have been told of it
+  std::string why;                         // why it waits or is blocked, for people
 };
 
 struct LiveOptions {
@@ -114,7 +115,8 @@ class LiveCluster {
   void StopOrdered(int index, double now_s) { job(index).stop_ordered_s = now_s; }
   // Until the next Update: what a dry run would have started there.
   void SetHolder(int device, int holder) { holder_[static_cast<std::size_t>(device)] = holder; }
-  void Pause(int index, double until_s, std::string why);  // after a refusal: blocked until then
+  // After a refusal of a start on the nodes: blocked until then. Others are chosen first from then on.
+  void Pause(int index, double until_s, std::string why, const std::vector<std::string>& nodes);
   const SiteFile& site() const { return site_; }
   const Clock& clock() const { return options_.clock; }
   // Bits of the types that it may run on: what it asks for, and where it runs.
@@ -132,7 +134,7 @@ class LiveCluster {
   // Of `all_holds`: held by its user, and not marked yet as Berth's.
   bool Adopts(const SlurmJob& job) const {
     return options_.control && options_.all_holds && job.held() && job.reason != "JobHeldAdmin" &&
-           job.admin_comment.empty();
+           job.admin_comment.empty() && job.asks.empty();
   }
   // Held by its user after Berth released it?
   bool HeldSinceReleased(const SlurmJob& job) const { return job.held_since_released(options_.user); }

@@ -17,10 +17,9 @@ std::vector<int> FreeOn(const LiveCluster& live, int node) {
   return free;
 }
 
-}  // namespace
-
-std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int type,
-                                           std::span<const int> wanted, std::vector<int>& idle_cpus) {
+std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int type,
+                                       std::span<const int> wanted, std::span<const std::string> refused,
+                                       std::vector<int>& idle_cpus) {
   const SlurmJob& asks = live.job(job).slurm;
   struct Room {
     int node;
@@ -39,6 +38,7 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
     if (asks.user_named() &&
         std::find(asks.required.begin(), asks.required.end(), live.nodes()[n].name) == asks.required.end())
       continue;
+    if (std::ranges::count(refused, live.nodes()[n].name) > 0) continue;
     std::vector<int> free = FreeOn(live, node);
     // As they come, GPUs bring their share of the job's CPUs.
     if (asks.per_node == 0 && asks.cpus > 0)
@@ -93,6 +93,17 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
     const int count = std::min(left - (used - i - 1), static_cast<int>(rooms[U(i)].free.size()));
     take(rooms[U(i)], count), left -= count;
   }
+  return chosen;
+}
+
+}  // namespace
+
+std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int type,
+                                           std::span<const int> wanted, std::vector<int>& idle_cpus) {
+  // Where Slurm refused it something is missing that is not looked at, memory for one.
+  const std::vector<std::string>& refused = live.job(job).refused_nodes;
+  std::optional<std::vector<int>> chosen = Choose(live, job, type, wanted, refused, idle_cpus);
+  if (!chosen && !refused.empty()) chosen = Choose(live, job, type, wanted, {}, idle_cpus);
   return chosen;
 }
 

@@ -201,6 +201,11 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
     if (std::isfinite(Number(from, "array_task_id")))
       job.id = Join(array, "_", CountOr(from, "array_task_id", 0.0));
   }
+  for (const auto& [key, words] : {std::pair{"resv_name", "a reservation"},
+                                   {"features", "features of nodes"},
+                                   {"excluded_nodes", "other nodes than some"}}) {
+    if (!Text(from, key).empty()) job.asks = words;
+  }
   job.unusual = NumberOr(from, "het_job_id", 0.0) > 0.0;
   ReadGpus(from, job);
   if (const std::string nodes = Text(from, "nodes"); !nodes.empty()) job.nodes = ExpandHosts(nodes, where);
@@ -263,8 +268,8 @@ std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
     if (all.empty()) continue;
     for (const Gres& gres : all) {
       if (gres.type != all.front().type)
-        node.unread = Join(what, ": node ", node.name, ": expected GPUs of one type, found '",
-                           Text(from, "gres"), "'");
+        node.unread =
+            Join(what, ": node ", node.name, ": expected GPUs of one type, found '", Text(from, "gres"), "'");
       node.gpus = Sum(node.gpus, gres.count);
     }
     if (node.gpus > kMostOnNode)

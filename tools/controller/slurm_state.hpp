@@ -26,6 +26,7 @@ struct SlurmJob {
   std::string gpu_type;                                       // "" = any
   int cpus = 0;                                               // in all
   bool unusual = false;  // several types of GPU, part of a heterogeneous job, or not read: not for Berth
+  std::string asks;      // for what Berth does not look at, in words: a reservation, ..; "" = nothing
   std::string unread;    // what of it cannot be read, "" = nothing
   bool requeue = false;  // may be requeued, as submitted
   int restarts = 0;      // so far

@@ -32,11 +32,18 @@ local function of_berth(job, partitions)
   return true
 end
 
+-- What Berth does not look at: whole nodes (--exclusive is 0, =user 2, =mcs 3), features, reservations, nodes named or excluded. Slurm
+-- schedules such jobs itself.
+local function unseen(job)
+  return job.req_nodes ~= nil or job.exc_nodes ~= nil or job.features ~= nil or job.reservation ~= nil
+    or job.shared == 0 or job.shared == 2 or job.shared == 3
+end
+
 function slurm_job_submit(job, partitions, uid)
   -- Whatever goes wrong in here must not refuse anybody's job.
   pcall(function()
-    -- A hold of the user's own (--hold is priority 0) and nodes that the user names stay theirs.
-    if job.priority ~= 0 and job.req_nodes == nil and of_berth(job, partitions) and fresh() then
+    -- A hold of the user's own (--hold is priority 0) stays theirs.
+    if job.priority ~= 0 and not unseen(job) and of_berth(job, partitions) and fresh() then
       job.admin_comment = "berth"
       job.priority = 0
     end

@@ -423,6 +423,19 @@ TEST_CASE("control: where no other node has room, and when all were tried, a ref
   CHECK(tried == "v1 v2 v1 v2 ");
 }
 
+TEST_CASE("control: nodes that Slurm sent to sleep are woken by a start, those that are awake go first", "[slurm]") {
+  Beside b;
+  Json state = b.slurm.State();
+  state["nodes"][0]["state_flags"] = {"CLOUD", "POWERED_DOWN"};
+  b.slurm.Save(state);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look(2);
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look(2);
+  CHECK(b.Nodes(1) == "v2");
+  CHECK(b.Nodes(2) == "v1");
+}
+
 TEST_CASE("a silent Slurm: the cycle says so, the heartbeat stops, and it goes on where it was", "[slurm]") {
   Beside b;
   b.slurm.Set("late", true);

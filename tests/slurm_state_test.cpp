@@ -207,7 +207,14 @@ TEST_CASE("squeue and scontrol show nodes of 23.02 and later say the same", "[sl
   CHECK(nodes[1].idle_cpus == 56);  // 64 - 8
   CHECK(nodes[1].state == "idle+drain");
   CHECK_FALSE(nodes[1].usable);
-  CHECK_FALSE(nodes[2].usable);
+  CHECK(nodes[2].usable);  // Slurm wakes it
+  CHECK(nodes[2].asleep);
+  CHECK_FALSE(nodes[0].asleep);
+  for (const char* flag : {"POWERING_DOWN", "POWERING_UP", "POWER_DOWN", "DOWN"}) {
+    INFO(flag);
+    asleep["state"] = {"IDLE", "CLOUD", flag};
+    CHECK_FALSE(NodesOf({{"nodes", {asleep}}}, "scontrol").at(0).usable);
+  }
 }
 
 TEST_CASE("squeue: waiting tasks of arrays in every form that Slurm writes", "[slurm]") {

@@ -37,7 +37,7 @@ def place(state, job):
     free = {}
     for node in state["nodes"]:
         of_type, size = node["gres"].split(",")[0].split(":")[1:3]
-        if node["state_flags"] or node["state"] == "down" or node.get("unfit") or kind not in ("", of_type):
+        if set(node["state_flags"]) - {"CLOUD", "POWERED_DOWN"} or node["state"] == "down" or node.get("unfit") or kind not in ("", of_type):
             continue
         used = {k for j in state["jobs"] if j["job_state"] == "RUNNING" for n, k in j["held_gpus"] if n == node["name"]}
         free[node["name"]] = [k for k in range(int(size)) if k not in used]

@@ -45,6 +45,7 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
       free.resize(std::min(free.size(), U(std::max(0, idle_cpus[n]) * asks.gpus / asks.cpus)));
     if (!free.empty()) rooms.push_back({node, std::move(free)});
   }
+  std::ranges::stable_partition(rooms, [&](const Room& room) { return !live.nodes()[U(room.node)].asleep; });
   std::vector<int> chosen;
   const auto take = [&](const Room& room, int count) {
     chosen.insert(chosen.end(), room.free.begin(), room.free.begin() + count);
@@ -57,8 +58,8 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
       const auto room = std::find_if(rooms.begin(), rooms.end(),
                                      [&](const Room& r) { return r.node == live.NodeOf(device); });
       const int count = on_node[live.NodeOf(device)];
-      return room != rooms.end() && static_cast<int>(room->free.size()) >= count &&
-             (asks.per_node == 0 || count == asks.per_node);
+      return room != rooms.end() && !live.nodes()[U(room->node)].asleep &&
+             static_cast<int>(room->free.size()) >= count && (asks.per_node == 0 || count == asks.per_node);
     });
     if (usable) {
       for (const Room& room : rooms) {

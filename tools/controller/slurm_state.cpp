@@ -220,8 +220,10 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   if (job.gpu_indices.size() != job.nodes.size()) job.gpu_indices.clear();
 }
 
+// A node that sleeps does: Slurm wakes it for a job that is released to it.
 bool TakesJobs(const std::vector<std::string>& states) {
   for (const std::string& state : states) {
+    if (Upper(state) == "POWERED_DOWN") continue;
     for (const char* other : {"DOWN", "DRAIN", "FAIL", "MAINT", "REBOOT", "RESERVED", "NOT_RESPONDING",
                               "INVALID", "POWER", "FUTURE", "UNKNOWN", "ERROR", "PLANNED_DOWN"}) {
       if (Upper(state).find(other) != std::string::npos) return false;
@@ -284,6 +286,7 @@ std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
     for (const std::string& flag : Words(from, "state_flags")) states.push_back(flag);
     for (const std::string& word : states) node.state += (node.state.empty() ? "" : "+") + Lower(word);
     node.usable = TakesJobs(states);
+    node.asleep = node.state.find("powered_down") != std::string::npos;
     node.reason = Text(from, "reason");
     node.partitions = Words(from, "partitions");
     nodes.push_back(std::move(node));

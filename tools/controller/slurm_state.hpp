@@ -57,10 +57,11 @@ struct SlurmJob {
 struct SlurmGpuNode {
   std::string name, gpu_type;  // "gpu" where Slurm names no type
   int gpus = 0, used = 0, idle_cpus = 0;
-  std::string state;   // "idle", "mixed+drain"
-  std::string reason;  // why it was drained, "" = none stated
-  bool usable = true;  // takes new jobs
-  std::string unread;  // why it is none for Berth: GPUs of several types, or too many; "" = it is
+  std::string state;    // "idle", "mixed+drain"
+  std::string reason;   // why it was drained, "" = none stated
+  bool usable = true;   // takes new jobs
+  bool asleep = false;  // Slurm wakes it for a job, which takes minutes
+  std::string unread;   // why it is none for Berth: GPUs of several types, or too many; "" = it is
   std::vector<std::string> partitions;
 };
 

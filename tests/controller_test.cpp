@@ -436,6 +436,36 @@ TEST_CASE("control: nodes that Slurm sent to sleep are woken by a start, those t
   CHECK(b.Nodes(2) == "v1");
 }
 
+TEST_CASE("control: a number that Slurm gives again is another job, with words of its own", "[slurm]") {
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.AddJob(5, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100000,checkpoint"}});
+  b.Look(2);
+  CHECK(b.State(5) == "RUNNING");
+  // slurmctld is killed, and gives 5 to somebody else's job, which has no checkpoints.
+  Json state = b.slurm.State();
+  state["jobs"] = Json::array();
+  b.slurm.Save(state);
+  SECTION("after a look without it") { b.Look(); }
+  SECTION("between two looks") {}
+  b.slurm.AddJob(5, {{"tres_per_job", "gres:gpu:v100:4"}, {"user_name", "bob"}, {"submit_time", b.now}, {"time_limit", 600}});
+  b.Look(2);
+  CHECK(b.State(5) == "RUNNING");
+  REQUIRE(b.Log("end").size() == 1);
+  REQUIRE(b.Log("job").size() == 2);
+  CHECK(b.Log("job")[1]["user"] == "bob");
+  CHECK_FALSE(b.Log("job")[1].contains("checkpoint"));
+  b.slurm.AddJob(6, {{"tres_per_job", "gres:gpu:v100:8"}, {"comment", "steps=1"}});  // would stop it
+  b.Look(3, 2.0);
+  CHECK(CountStarts(b.slurm.Calls(), "requeue") == 0);
+  CHECK(b.State(5) == "RUNNING");
+  // A requeue is no new job, though Slurm sets another time of submission.
+  b.slurm.SetJob(5, {{"job_state", "PENDING"}, {"priority", 0}, {"state_reason", "JobHeldUser"}, {"state_description", "job requeued in held state"}, {"restart_cnt", 1},
+                     {"submit_time", b.now}, {"nodes", ""}, {"gres_detail", Json::array()}, {"held_gpus", Json::array()}});
+  b.Look();
+  CHECK(b.Log("job").size() == 3);  // 5, 5, 6
+  CHECK(b.Log("stop").size() == 1);
+}
+
 TEST_CASE("a silent Slurm: the cycle says so, the heartbeat stops, and it goes on where it was", "[slurm]") {
   Beside b;
   b.slurm.Set("late", true);

@@ -46,12 +46,17 @@ bool LiveCluster::InPartitions(const SlurmGpuNode& node) const {
 }
 
 bool LiveCluster::Ours(const SlurmJob& job) const {
-  return !options_.control || job.marked() || Adopts(job) || Find(job.id) >= 0;
+  return !options_.control || job.marked() || Adopts(job) || RowOf(job) >= 0;
 }
 
 int LiveCluster::Find(const std::string& id) const {
   const auto found = index_of_.find(id);
   return found == index_of_.end() ? -1 : found->second;
+}
+
+int LiveCluster::RowOf(const SlurmJob& job) const {
+  const int index = Find(job.id);
+  return index >= 0 && job.same_as(jobs_[U(index)].slurm) ? index : -1;
 }
 
 // Types, nodes and rows afresh; jobs that are there are taken in again, in order of submission.
@@ -146,7 +151,7 @@ std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_
     if (job.array_limit > 0 && (job.running() || (job.pending() && !job.held()))) ++tasks_of_[job.array];
   }
   std::size_t unknown = 0;
-  for (const SlurmJob& job : state.jobs) unknown += InScope(job) && Ours(job) && Find(job.id) < 0 ? 1 : 0;
+  for (const SlurmJob& job : state.jobs) unknown += InScope(job) && Ours(job) && RowOf(job) < 0 ? 1 : 0;
   if (!same || jobs_.size() + unknown > capacity_) BeginAnew(state);
   holder_.assign(node_of_.size(), kNobody);
   std::vector<const SlurmJob*> shown;
@@ -303,8 +308,13 @@ void LiveCluster::Arrive(int index) {
 void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
   const bool waits = from.pending();
   const bool holds_gpus = from.running() || from.state == "COMPLETING" || from.state == "STOPPED";
-  int index = Find(from.id);
+  int index = RowOf(from);
   if (index < 0) {
+    if (const int other = Find(from.id); other >= 0) {  // it has ended, unseen
+      SlurmJob gone = jobs_[U(other)].slurm;
+      gone.state = "";
+      Take(gone, changes);
+    }
     if (!waits && !holds_gpus) return;  // it had ended before it was seen
     index = num_jobs();
     index_of_[from.id] = index;

@@ -153,6 +153,7 @@ class LiveCluster {
     return std::any_of(jobs_.begin(), jobs_.end(), [&](const LiveJob& job) { return job.phase == phase; });
   }
   bool InScope(const SlurmJob& job) const;
+  int RowOf(const SlurmJob& job) const;  // as Find, but -1 where its number was another's
   bool Ours(const SlurmJob& job) const;
   void BeginAnew(const SlurmState& state);
   void Take(const SlurmJob& from, std::vector<LiveChange>& changes);

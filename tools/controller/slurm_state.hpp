@@ -33,6 +33,11 @@ struct SlurmJob {
   std::vector<std::string> nodes, required;   // where it runs; where alone it may
   std::vector<std::vector<int>> gpu_indices;  // [nodes] which GPUs of each; empty = not stated
 
+  // Is it the job that `before` was? A number is given again after slurmctld was killed; a requeue sets
+  // another time of submission.
+  bool same_as(const SlurmJob& before) const {
+    return user == before.user && (submit_s == before.submit_s || restarts > before.restarts);
+  }
   bool pending() const { return state == "PENDING"; }
   bool held() const { return pending() && priority == 0.0; }
   // Held or released by Berth, or by job_submit.lua for it. ("berth nice ..." is of --advise, which holds

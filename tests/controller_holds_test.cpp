@@ -1,4 +1,11 @@
 // Whose hold it is: of Berth, of a job's user or of an administrator; and what is given back to Slurm. As controller_test.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 #include "tests/catch.hpp"
 #include "tests/controller_beside.hpp"
 
@@ -111,6 +118,36 @@ TEST_CASE("control: all holds are Berth's where it is told so, but an administra
   b.Look(3);
   CHECK(b.controller->Release() == 0);
   CHECK(b.slurm.Job(2)["priority"] == 0);
+}
+
+TEST_CASE("the watchdog gives back what Berth holds or pinned, and leaves its users their holds", "[slurm]") {
+  const test::FakeSlurm slurm;
+  slurm.Set("late", true);
+  slurm.AddJob(1);                                                                                                         // held for Berth
+  slurm.AddJob(2, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}, {"state_reason", "JobHeldAdmin"}});       // pinned, held again
+  slurm.AddJob(3, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}, {"priority", 4}, {"state_reason", ""}});  // released
+  slurm.AddJob(4, {{"admin_comment", ""}});                                                                                // its user's hold
+  const std::string watchdog = BERTH_SOURCE_DIR "/tools/slurm/watchdog", heartbeat = slurm / "heartbeat";
+  const pid_t child = fork();
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
+    execl(watchdog.c_str(), watchdog.c_str(), heartbeat.c_str(), "1", nullptr);
+    _exit(127);
+  }
+  const auto until = [&](int id, const char* key, const Json& value) {
+    for (int i = 0; i < 600 && slurm.Job(id)[key] != value; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return slurm.Job(id)[key] == value;
+  };
+  CHECK(until(2, "admin_comment", "berth-left"));  // the last that it does
+  for (int id = 1; id <= 3; ++id) CHECK((slurm.Job(id)["admin_comment"] == "berth-left" && slurm.Job(id)["priority"] != 0 && slurm.Job(id)["required_nodes"] == ""));
+  CHECK((slurm.Job(4)["admin_comment"] == "" && slurm.Job(4)["priority"] == 0));
+  // Job 3 is held by its user while Berth is dead: it stays so when the watchdog has looked again, as job 5 tells.
+  slurm.SetJob(3, {{"priority", 0}, {"state_reason", "JobHeldUser"}});
+  slurm.AddJob(5);
+  CHECK(until(5, "admin_comment", "berth-left"));
+  CHECK(slurm.Job(3)["priority"] == 0);
+  kill(child, SIGTERM);
+  waitpid(child, nullptr, 0);
 }
 
 TEST_CASE("release: all that Berth holds is given back, and nothing of others", "[slurm]") {

@@ -110,7 +110,26 @@ def change(state):
         sys.exit("slurm_%s error: Job is no longer pending execution" % verb)
 
 
+def columns(state, asked):
+    """squeue -h -t PD -O name:width,..: as tools/slurm/watchdog asks."""
+    keys = {"jobarrayid": "job_id", "prioritylong": "priority", "admin_comment": "admin_comment", "reason": "state_reason", "username": "user_name"}
+    for job in state["jobs"]:
+        if job["job_state"] == "PENDING":
+            print("".join(str(job[keys[name]])[:int(width)].ljust(int(width)) for name, width in (one.split(":") for one in asked.split(","))))
+
+
 def main():
+    global WORDS
+    calls = [WORDS]
+    if WORDS == ["-Q"]:  # a change a line
+        calls = [line.split() for line in sys.stdin.read().splitlines()]
+    elif WORDS[0] == "release":
+        calls = [["release", name] for name in WORDS[1].split(",")]
+    for WORDS in calls:
+        run()
+
+
+def run():
     with open(PATH + ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with open(PATH) as file:
@@ -125,6 +144,9 @@ def main():
             sys.exit("%s: error: Unable to contact slurm controller (connect failure)" % NAME)
         release = state.get("version", "22.05.8")
         answer = {"meta": {"Slurm": {"release": release}}, "errors": []}
+        if NAME == "squeue" and "-O" in WORDS:
+            columns(state, WORDS[-1])
+            return
         if NAME == "squeue":
             advance(state)
             answer["jobs"] = state["jobs"]

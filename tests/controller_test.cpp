@@ -466,6 +466,24 @@ TEST_CASE("control: a number that Slurm gives again is another job, with words o
   CHECK(b.Log("stop").size() == 1);
 }
 
+TEST_CASE("control: after a requeue Slurm's own begin time is taken off, and a user's is waited for", "[slurm]") {
+  Beside b;
+  const auto requeued = [](double begin) -> Json {
+    return {{"restart_cnt", 1}, {"state_reason", "JobHeldUser"}, {"state_description", "job requeued in held state"}, {"eligible_time", begin}, {"start_time", begin}};
+  };
+  b.slurm.AddJob(1, requeued(b.now + 121.0));
+  b.slurm.AddJob(2, requeued(b.now + 3600.0));
+  b.Look();
+  Calls calls = b.slurm.Calls();
+  CHECK(CountStarts(calls, "release 1") == 1);
+  CHECK(std::any_of(calls.begin(), calls.end(), [](const std::string& call) { return call.starts_with("update JobId=1 ") && call.ends_with(" StartTime=now"); }));
+  b.Look(10, 350.0);  // 99 s before it, when it might be Slurm's own
+  CHECK(CountStarts(b.slurm.Calls(), "release 2") == 0);
+  CHECK(b.State(2) == "PENDING");
+  b.Look(2, 50.0), b.Look();
+  CHECK(b.State(2) == "RUNNING");
+}
+
 TEST_CASE("a silent Slurm: the cycle says so, the heartbeat stops, and it goes on where it was", "[slurm]") {
   Beside b;
   b.slurm.Set("late", true);

@@ -12,6 +12,9 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kLeastRows = 256;
+// s at most for which Slurm has what it requeued wait (cred_expire, 120), and clocks differ: later begin
+// times are of users.
+constexpr double kRequeueWait = 125.0;
 constexpr double kUnknownSize = 3600.0;  // s on the fastest type, of a job of which nothing is said
 
 bool Contains(const std::vector<std::string>& words, const std::string& word) {
@@ -221,6 +224,7 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
     job.why = std::move(why);
     return LivePhase::kBlocked;
   };
+  if (from.eligible_s > now_s_ + kRequeueWait) job.begin_s = from.eligible_s;
   if (options_.control && !from.held()) {
     // Released by this controller, or by one before it.
     if (job.phase == LivePhase::kOrdered || from.pinned()) return LivePhase::kOrdered;
@@ -238,7 +242,8 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
       from.dependency.find("failed") != std::string::npos)
     return blocked("waits for " + from.dependency);
   // A requeue sets a begin time too, which the controller takes off.
-  if (from.restarts == 0 && (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))
+  const bool users = from.restarts == 0 || from.eligible_s == job.begin_s;
+  if (users && (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))
     return blocked("not before its begin time");
   if (options_.control && AtArrayLimit(from)) return blocked("waits for its array's limit");
   if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause

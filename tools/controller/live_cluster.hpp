@@ -51,6 +51,7 @@ struct LiveJob {
   double first_start_s = kNever, ordered_s = 0.0, stop_ordered_s = 0.0, not_before_s = 0.0;
   int type = -1, last_type = -1;
   int preemptions = 0;
+  double begin_s = 0.0;                    // begin time that its user set since it was requeued, s since 1970
   double stopped_s = 0.0;                  // when the last of them was seen, s since 1970
   std::vector<int> left_nodes;             // that it was on
   std::vector<int> devices;                // that it holds, running or ordered

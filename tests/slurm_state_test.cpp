@@ -251,6 +251,25 @@ TEST_CASE("squeue: a job that cannot be read is none of Berth's, and the others 
   CHECK(jobs[2].unread.empty());
 }
 
+TEST_CASE("GPU types that are numbers, and GPUs without a type", "[slurm]") {
+  const auto asks = [](const char* gres) {
+    const SlurmJob job = JobsOf({{"jobs", {{{"job_id", 1}, {"job_state", "PENDING"}, {"tres_per_node", gres}}}}}, "squeue").at(0);
+    return Join(job.gpu_type, " ", job.gpus);
+  };
+  CHECK(asks("gres:gpu:3090:4") == "3090 4");
+  CHECK(asks("gres/gpu:3090=4") == "3090 4");
+  CHECK(asks("gres:gpu:4") == " 4");
+  CHECK(asks("gres:gpu") == " 1");
+  CHECK(asks("gres:gpu:v100") == "v100 1");
+  const auto node = [](const char* gres, const char* used) {
+    const SlurmGpuNode one = NodesOf({{"nodes", {{{"name", "n"}, {"state", "idle"}, {"gres", gres}, {"gres_used", used}}}}}, "sinfo").at(0);
+    return Join(one.gpu_type, " ", one.gpus, " ", one.used);
+  };
+  CHECK(node("gpu:3090:4(S:0-1)", "gpu:3090:2(IDX:0-1)") == "3090 4 2");
+  CHECK(node("gpu:4", "gpu:(null):2(IDX:0-1)") == "gpu 4 2");
+  CHECK(node("gpu:4", "gpu:(null):0(IDX:N/A)") == "gpu 4 0");
+}
+
 TEST_CASE("what is none of Slurm's JSON is named in one line", "[slurm]") {
   const auto queue = [](const std::string& text) { return test::MessageOf([&] { (void)JobsOf(Json::parse(text), "squeue --json"); }); };
   for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{

@@ -92,8 +92,8 @@ struct Gres {
   std::vector<int> indices;
 };
 
-// "gpu:v100:2(IDX:0-1)", "gres:gpu:2", "gres/gpu:v100:2", "cpu=1,gres/gpu=2", "gpu:4(S:0-1)"; what is not of
-// GPUs is left out.
+// "gpu:v100:2(IDX:0-1)", "gpu:(null):2(IDX:0-1)", "gres:gpu:2", "gres/gpu:v100:2", "cpu=1,gres/gpu=2",
+// "gpu:4(S:0-1)"; what is not of GPUs is left out.
 std::vector<Gres> GpuGres(const std::string& text) {
   std::vector<Gres> all;
   std::size_t begin = 0;
@@ -106,6 +106,8 @@ std::vector<Gres> GpuGres(const std::string& text) {
     std::string word = text.substr(begin, end - begin);
     begin = end + 1;
     std::string inside;
+    if (const std::size_t none = word.find("(null)"); none != std::string::npos)
+      word.erase(none, 6);  // no type
     if (const std::size_t open = word.find('('); open != std::string::npos) {
       inside = word.substr(open + 1, word.find(')', open) - open - 1);
       word.resize(open);
@@ -115,21 +117,18 @@ std::vector<Gres> GpuGres(const std::string& text) {
     if (word != "gpu" && !word.starts_with("gpu:")) continue;
     Gres gres;
     gres.count = 1;
-    std::size_t at = word.find(':');
-    while (at != std::string::npos) {
-      const std::size_t next = word.find(':', at + 1);
-      const std::string part = word.substr(at + 1, next == std::string::npos ? next : next - at - 1);
-      if (!part.empty() &&
-          std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
-        gres.count = std::stoi(part.substr(0, 9));
-      } else {
-        gres.type = part;
-      }
-      at = next;
+    // Behind the last colon a number is the count; before it, it is a type: "gpu:3090:4".
+    const std::size_t last = word.rfind(':');
+    const std::string number = last == std::string::npos ? "" : word.substr(last + 1);
+    if (!number.empty() &&
+        std::ranges::all_of(number, [](unsigned char c) { return std::isdigit(c) != 0; })) {
+      gres.count = std::stoi(number.substr(0, 9));
+      word.resize(last);
     }
+    if (word.size() > 4) gres.type = word.substr(4);
     if (inside.starts_with("IDX:") && inside != "IDX:N/A") {
-      for (const std::string& number : ExpandHosts(Join("[", inside.substr(4), "]"), "IDX"))
-        gres.indices.push_back(static_cast<int>(ParseInteger(std::string_view(number).substr(0, 9), "IDX")));
+      for (const std::string& index : ExpandHosts(Join("[", inside.substr(4), "]"), "IDX"))
+        gres.indices.push_back(static_cast<int>(ParseInteger(std::string_view(index).substr(0, 9), "IDX")));
     }
     all.push_back(std::move(gres));
   }

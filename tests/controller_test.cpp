@@ -580,6 +580,15 @@ TEST_CASE("nodes of 23.02 and later come from scontrol", "[slurm]") {
   b.Look(2);
   CHECK(b.State(1) == "RUNNING");
   CHECK(b.Status()["slurm"]["version"] == "24.05.3");
+  // It says how a job ended where it is asked for all states.
+  b.slurm.AddJob(2, {{"comment", "steps=100"}});
+  b.Look(2);
+  b.Look(1, 50.0);
+  b.slurm.End(2);
+  b.Look();
+  REQUIRE(b.Log("end").size() == 1);
+  CHECK(b.Log("end")[0]["state"] == "COMPLETED");
+  CHECK(std::filesystem::exists(b.options.out + "/speeds.json"));
 }
 
 TEST_CASE("rights: who may not change jobs of others is told how to be allowed", "[slurm]") {

@@ -149,7 +149,9 @@ def run():
             return
         if NAME == "squeue":
             advance(state)
-            answer["jobs"] = state["jobs"]
+            # From 24.05.1 on what has ended is left out, as by squeue without --json.
+            ended = tuple(map(int, release.split("."))) < (24, 5, 1) or "--states=all" in WORDS
+            answer["jobs"] = [job for job in state["jobs"] if ended or job["job_state"] in ("PENDING", "RUNNING")]
         elif NAME == "sinfo" and state.get("summed"):
             answer["sinfo"] = []
         elif NAME == "sinfo" or WORDS[:2] == ["show", "nodes"]:

@@ -68,7 +68,8 @@ SlurmState SlurmCommands::Read() {
   const bool live = recorded_.empty();
   // Jobs before nodes: a job that starts in between counts as somebody's GPUs for one look, and none is free
   // twice.
-  const std::string squeue = live ? Run({"squeue", "--json"}) : "";
+  // Without the states squeue leaves out what has ended from 24.05 on; how a job ended is learned from.
+  const std::string squeue = live ? Run({"squeue", "--states=all", "--json"}) : "";
   const std::vector<std::string> by_sinfo = {"sinfo", "--json"},
                                  by_scontrol = {"scontrol", "show", "nodes", "--json"};
   std::string sinfo = live ? Run(nodes_by_scontrol_ ? by_scontrol : by_sinfo) : "";

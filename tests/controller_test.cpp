@@ -263,6 +263,22 @@ TEST_CASE("dry run: nothing is asked of Slurm, and what it would do stands besid
   CHECK_FALSE(std::filesystem::exists(b.options.out + "/heartbeat"));
 }
 
+TEST_CASE("dry run, advise: who waited beyond the limit is started once, and its GPUs go to nobody else", "[slurm]") {
+  Beside b(GENERATE(ControlMode::kDryRun, ControlMode::kAdvise), "sjf");
+  b.options.starve_s = 3600.0;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"admin_comment", ""}, {"priority", 9}, {"submit_time", b.now - 7200.0}, {"time_limit", 1}, {"tres_per_job", "gres:gpu:v100:4"}});
+  b.slurm.AddJob(2, {{"admin_comment", ""}, {"priority", 8}, {"time_limit", 5}, {"tres_per_job", "gres:gpu:v100:4"}});
+  b.slurm.AddJob(3, {{"admin_comment", ""}, {"priority", 7}, {"time_limit", 9}, {"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look();
+  const Json starts = b.controller->last_decision()["starts"];
+  REQUIRE(starts.size() == 2);  // two nodes with four v100
+  CHECK((starts[0]["id"] == "1" && starts[0]["nodes"] == Json{"v1"}));
+  CHECK((starts[1]["id"] == "2" && starts[1]["nodes"] == Json{"v2"}));
+  CHECK(b.Status()["queue"].size() == 3);  // they wait yet
+  CHECK(b.Status()["queue"][0]["reason"] == "others go first");
+}
+
 TEST_CASE("advise: who would start goes to the front by its nice value, and gets its own back", "[slurm]") {
   Beside b(ControlMode::kAdvise, "sjf");
   for (int id = 1; id <= 3; ++id)

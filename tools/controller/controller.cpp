@@ -98,6 +98,7 @@ bool Controller::Due() const {
 void Controller::Decide() {
   const double begin = Monotonic();
   retry_ = false;
+  promised_.clear();
   last_decision_ = {{"starts", Json::array()}, {"stops", Json::array()}};
   std::vector<int> idle_cpus = IdleCpus(), withheld;
   StartStarving(idle_cpus, withheld);
@@ -116,7 +117,7 @@ void Controller::Decide() {
   cycle_s_[2] = Monotonic() - begin;
   CarryOut(idle_cpus);
   if (options_.mode == ControlMode::kAdvise) Advise();
-  for (const int device : promised_) live_.SetHolder(device, LiveCluster::kNobody);
+  for (const int index : promised_) live_.Withdraw(index);
   promised_.clear();
   cycle_s_[3] = Monotonic() - begin - cycle_s_[2];
   if (!log_ || (last_decision_["starts"].empty() && last_decision_["stops"].empty())) return;

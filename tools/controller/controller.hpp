@@ -128,7 +128,7 @@ class Controller {
   std::deque<double> changes_at_;
   std::map<std::string, double>
       tended_at_;              // s since 1970, when it was tried: id given back, what + id of a hold
-  std::vector<int> promised_;  // devices of starts that are only said
+  std::vector<int> promised_;  // jobs whose starts are only said
   double now_s_ = 0.0, next_round_s_ = 0.0, wake_at_s_ = kNever;
   int noted_ = 0;       // beginnings of `live_`
   bool retry_ = false;  // something was put off

@@ -91,9 +91,9 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   const std::vector<std::string> nodes = NodesOf(live_, *devices);
   const std::string id = IdOf(index);
   last_decision_["starts"].push_back({{"id", id}, {"type", live_.types()[U(type)].name}, {"nodes", nodes}});
-  if (options_.mode != ControlMode::kControl) {
-    for (const int device : *devices) live_.SetHolder(device, index), promised_.push_back(device);
-  }
+  // For the rest of the decision it counts as started, so that neither it nor its GPUs are started again.
+  if (options_.mode != ControlMode::kControl)
+    live_.Order(index, type, *devices, now_s_), promised_.push_back(index);
   if (options_.mode == ControlMode::kDryRun) {
     if (would_start_.insert(id).second)
       Keep<Json>(would_,
@@ -175,7 +175,8 @@ void Controller::CarryOut(std::vector<int>& idle_cpus) {
     if (command.kind != CommandKind::kStop && command.kind != CommandKind::kMove) continue;
     if (Stop(command.job)) {
       stopped.insert(command.job);
-    } else if (live_.job(command.job).phase == LivePhase::kOrdered) {
+    } else if (options_.mode == ControlMode::kControl &&
+               live_.job(command.job).phase == LivePhase::kOrdered) {
       retry_ = true;  // it cannot be stopped before it has started
     }
   }

@@ -462,6 +462,12 @@ void LiveCluster::Order(int index, int type, std::vector<int> devices, double no
   for (const int device : ordered.devices) holder_[U(device)] = index;
 }
 
+void LiveCluster::Withdraw(int index) {
+  LiveJob& waits = job(index);
+  for (const int device : waits.devices) holder_[U(device)] = kNobody;
+  waits.phase = LivePhase::kWaiting, waits.devices.clear(), waits.type = -1, waits.ordered_s = 0.0;
+}
+
 void LiveCluster::Pause(int index, double until_s, std::string why, const std::vector<std::string>& nodes) {
   LiveJob& paused = job(index);
   std::vector<std::string>& refused = paused.refused_nodes;

@@ -114,8 +114,7 @@ class LiveCluster {
   int Holder(int device) const { return holder_[static_cast<std::size_t>(device)]; }
   void Order(int index, int type, std::vector<int> devices, double now_s);  // of a job that waits
   void StopOrdered(int index, double now_s) { job(index).stop_ordered_s = now_s; }
-  // Until the next Update: what a dry run would have started there.
-  void SetHolder(int device, int holder) { holder_[static_cast<std::size_t>(device)] = holder; }
+  void Withdraw(int index);  // such an order, which was only said: it waits as before
   // After a refusal of a start on the nodes: blocked until then. Others are chosen first from then on.
   void Pause(int index, double until_s, std::string why, const std::vector<std::string>& nodes);
   const SiteFile& site() const { return site_; }

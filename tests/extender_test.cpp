@@ -25,6 +25,7 @@
 #include "tests/policies_support.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tools/serve/serve_metrics.hpp"
 
 namespace berth {
 namespace {
@@ -525,6 +526,13 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
                      "expected an address of this machine that is free");
   kill(child, SIGINT);
   CHECK(test::Wait(child) == 0);
+}
+
+TEST_CASE("metrics: the sum of a histogram goes on growing, however large it is") {
+  ServeMetrics metrics;
+  metrics.Count("filter", 200, 200000.0);
+  metrics.Count("filter", 200, 0.25);
+  CHECK_THAT(metrics.Text(""), Contains("\nberth_request_seconds_sum{verb=\"filter\"} 200000.25\n"));
 }
 
 }  // namespace berth

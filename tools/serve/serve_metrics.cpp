@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "env/base/shortest.hpp"
+
 namespace berth {
 
 void ServeMetrics::Count(const std::string& verb, int code, double seconds) {
@@ -43,7 +45,7 @@ std::string ServeMetrics::Text(const std::string& labels) const {
           << durations.at_most[i] << '\n';
     }
     out << "berth_request_seconds_bucket{" << label << ",le=\"+Inf\"} " << durations.count << '\n';
-    out << "berth_request_seconds_sum{" << label << "} " << durations.sum << '\n';
+    out << "berth_request_seconds_sum{" << label << "} " << Shortest(durations.sum) << '\n';
     out << "berth_request_seconds_count{" << label << "} " << durations.count << '\n';
   }
   return out.str();

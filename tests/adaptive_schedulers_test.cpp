@@ -1,17 +1,22 @@
 // Schedulers of jobs that adapt: first rounds and tuned Gavel by hand, and the recorded runs of the Sia artifact.
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <string_view>
 
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/features/goodput/goodput.hpp"
 #include "env/features/table.hpp"
+#include "env/sim/metrics.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tools/evaluation.hpp"
 #include "tools/output_file.hpp"
 #include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/pollux/measured.hpp"
@@ -69,6 +74,46 @@ TEST_CASE("adaptive: pollux and sia begin with one GPU and double at most") {
     }
     CHECK(*std::max_element(most.begin(), most.end()) > 2);
   }
+}
+
+// Configurations are 1, 2, 4, ... GPUs of a node, then whole nodes: of nodes of 4 there are 1, 2, 4, 8, 12, ..., of
+// nodes of 8 1, 2, 4, 8, 16, ... A gang of another number waited for ever.
+TEST_CASE("adaptive: sia refuses a gang that is no configuration, and all leaves it out") {
+  const auto with_gang = [](int gang, int node) {
+    ScenarioData data = test::TinyData({{"a", 32}}, {{1.0}}, {{0, 10}, {5, 10, 0, gang}});
+    data.throughputs.gang_sizes = {1, gang, 32};
+    data.cluster.types[0].gpus_per_node = node;
+    return Scenario(std::move(data));
+  };
+  const auto message = [&](int gang, int node) {
+    const std::unique_ptr<Scheduler> sia = MakeScheduler("sia", AllSchedulers());
+    return test::MessageOf([&] { CheckRunnable(with_gang(gang, node), *sia, "sia"); });
+  };
+  const std::string_view begin =
+      "sia: job 1 of the workload: expected a gang that is a configuration of a type it runs on (a: ";
+  CHECK(message(3, 4) == Join(begin, "1, 2 GPUs or whole nodes of 4), found a gang of 3"));
+  CHECK(message(6, 4) == Join(begin, "1, 2 GPUs or whole nodes of 4), found a gang of 6"));
+  CHECK(message(12, 8) == Join(begin, "1, 2, 4 GPUs or whole nodes of 8), found a gang of 12"));
+  CHECK(message(3, 1) == "(no error)");  // three whole nodes
+  for (const auto& [gang, node] : {std::pair{8, 4}, {12, 4}, {2, 8}, {16, 8}}) {
+    CAPTURE(gang, node);
+    const std::unique_ptr<Scheduler> sia = MakeScheduler("sia", AllSchedulers());
+    const Scenario scenario = with_gang(gang, node);
+    const Simulator end = FinishedRun(scenario, *sia, {0, 2});
+    CHECK(std::isfinite(end.state().completion[1]));
+  }
+
+  EvaluationPlan plan;
+  plan.schedulers = {kAllSchedulers};
+  plan.workloads = {with_gang(2, 4), with_gang(3, 4)};  // it could run the first alone
+  ExpandAll(plan);
+  CHECK(std::ranges::count(plan.schedulers, "sia") == 0);
+  CHECK(std::ranges::count(plan.refused, "sia", &Refusal::scheduler) == 1);
+  plan = {};
+  plan.schedulers = {kAllSchedulers};
+  plan.workloads = {with_gang(2, 4)};
+  ExpandAll(plan);
+  CHECK(std::ranges::count(plan.schedulers, "sia") == 1);
 }
 
 // One GPU of each type; job 0 makes 2 and 1 steps/s on them, job 1 makes 3 and 1. The sum is greatest, 4, where job 1

@@ -42,7 +42,6 @@ constexpr Interval kNoInterval{std::numeric_limits<double>::quiet_NaN(),
 void ExpandAll(EvaluationPlan& plan) {
   const auto all = std::find(plan.schedulers.begin(), plan.schedulers.end(), kAllSchedulers);
   if (all == plan.schedulers.end()) return;
-  const Scenario& scenario = plan.workloads[0];
   std::vector<std::pair<Knowledge, std::string>> found;
   for (const SchedulerTable& table : AllSchedulers()) {
     for (const SchedulerInfo& info : table) {
@@ -50,8 +49,9 @@ void ExpandAll(EvaluationPlan& plan) {
         continue;
       try {
         const std::unique_ptr<Scheduler> scheduler = MakeScheduler(info.name, AllSchedulers());
-        CheckRunnable(scenario, *scheduler, info.name);
-        found.push_back({UsedKnowledge(scheduler->knowledge(), scenario.data().knowledge), info.name});
+        for (const Scenario& scenario : plan.workloads) CheckRunnable(scenario, *scheduler, info.name);
+        const Knowledge granted = plan.workloads[0].data().knowledge;
+        found.push_back({UsedKnowledge(scheduler->knowledge(), granted), info.name});
       } catch (const Error& error) {
         plan.refused.push_back({info.name, error.what()});
       }

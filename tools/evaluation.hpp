@@ -40,8 +40,8 @@ struct EvaluationPlan {
 };
 
 inline constexpr const char* kAllSchedulers = "all";
-// Puts in the place of a spec `all` every registered scheduler, with its default parameters, that can run the
-// plan's first workload and is not named already, those that know less first.
+// Puts in the place of a spec `all` every registered scheduler, with its default parameters, that can run
+// all of the plan's workloads and is not named already, those that know less first.
 void ExpandAll(EvaluationPlan& plan);
 
 // The rows of the plan before anything has run. Throws Error for a scheduler that cannot run.

@@ -1,7 +1,8 @@
 // Sia (Jayaram Subramanya et al., SOSP 2023, section 3): every round which configuration, so many GPUs of one
 // type, each job has, as the integer program of sia_program answers for costs that follow from goodputs
 // (sia_matrix). A job starts on one GPU and at most doubles; its speed on a type that it has not run on is
-// projected from another (section 3.3). Without the feature goodput a job's speeds are those of its widths.
+// projected from another (section 3.3). Without the feature goodput a job's speeds are those of its widths,
+// and a job whose gang is no configuration is refused.
 //
 // TIES between choices of least cost: sia_program. The artifact leaves them to its solver.
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "baselines/adaptive/sia_matrix.hpp"
 #include "baselines/adaptive/sia_program.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
 
@@ -34,6 +36,7 @@ class Sia final : public Scheduler {
   void Reset(const ClusterView& view) override {
     every_.Reset();
     configurations_.Reset(view);
+    CheckGangs(view);
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
@@ -58,15 +61,33 @@ class Sia final : public Scheduler {
   }
 
  private:
+  // Would the simulator let the job have it?
+  static bool CanHave(const ClusterView& view, int job, const sia::Configuration& c) {
+    return c.gpus >= view.MinGang(job) && c.gpus <= view.MaxGang(job) &&
+           view.RateAt(job, c.type, c.gpus) > 0.0;
+  }
+
+  // A job that no configuration suits would wait for ever.
+  void CheckGangs(const ClusterView& view) const {
+    for (int job = 0; job < view.num_jobs(); ++job) {
+      const auto can = [&](const sia::Configuration& c) { return CanHave(view, job, c); };
+      if (std::ranges::any_of(configurations_.list(), can)) continue;
+      const int least = view.MinGang(job), most = view.MaxGang(job);
+      throw Error(Join("sia: job ", job,
+                       " of the workload: expected a gang that is a configuration of a type it runs on (",
+                       configurations_.ToString(view), "), found ",
+                       least == most ? Join("a gang of ", least) : Join("gangs of ", least, " to ", most)));
+    }
+  }
+
   std::vector<double> CostsOf(const ClusterView& view, int job, int held) {
     std::vector<float> goodputs;
     double penalty = 30.0;
     int restarts = view.Preemptions(job);
     if (goodput_ == nullptr) {
       for (const sia::Configuration& c : configurations_.list())
-        goodputs.push_back(static_cast<float>(c.gpus < view.MinGang(job) || c.gpus > view.MaxGang(job)
-                                                  ? 0.0
-                                                  : view.RateAt(job, c.type, c.gpus)));
+        goodputs.push_back(
+            static_cast<float>(CanHave(view, job, c) ? view.RateAt(job, c.type, c.gpus) : 0.0));
     } else {
       penalty = goodput_->ApplicationOf(job).told_restart_s;
       restarts = std::max(goodput_->jobs[U(job)].starts - 1, 0);
@@ -76,10 +97,7 @@ class Sia final : public Scheduler {
     std::vector<double> costs =
         sia::Costs(sia::NormalisedGoodputs(goodputs, configurations_.list()), held, factor, rule_);
     for (std::size_t k = 0; k < costs.size(); ++k) {  // what the simulator would not let it have
-      const sia::Configuration& c = configurations_.list()[k];
-      const bool can = c.gpus >= view.MinGang(job) && c.gpus <= view.MaxGang(job) &&
-                       view.RateAt(job, c.type, c.gpus) > 0.0;
-      if (!can) costs[k] = kNever;
+      if (!CanHave(view, job, configurations_.list()[k])) costs[k] = kNever;
     }
     return costs;
   }

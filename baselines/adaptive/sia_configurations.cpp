@@ -4,6 +4,7 @@
 
 #include "baselines/adaptive/sia_placement.hpp"
 #include "baselines/placement/in_service.hpp"
+#include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
 #include "env/sim/most_free_nodes.hpp"
@@ -26,6 +27,17 @@ void Configurations::Reset(const ClusterView& view) {
     for (int nodes = 1; nodes <= static_cast<int>(nodes_[U(type)].size()); ++nodes)
       list_.push_back({type, nodes, nodes * size});
   }
+}
+
+std::string Configurations::ToString(const ClusterView& view) const {
+  std::string text;
+  for (const GpuType& type : view.cluster().types) {
+    std::string parts;
+    for (int gpus = 1; gpus < type.gpus_per_node; gpus *= 2) parts += Join(parts.empty() ? "" : ", ", gpus);
+    if (!parts.empty()) parts += " GPUs or ";
+    text += Join(text.empty() ? "" : "; ", type.name, ": ", parts, "whole nodes of ", type.gpus_per_node);
+  }
+  return text;
 }
 
 int Configurations::Held(const ClusterView& view, int job) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "baselines/adaptive/sia_program.hpp"
@@ -16,6 +17,8 @@ class Configurations {
   // Type by type 1, 2, 4, ... GPUs of a node, then 1, 2, ... whole nodes (Sia, SOSP 2023, sec. 3.2).
   void Reset(const ClusterView& view);
   const std::vector<Configuration>& list() const { return list_; }
+  // For people: "t4: 1, 2 GPUs or whole nodes of 4".
+  std::string ToString(const ClusterView& view) const;
   // Index; -1 = it does not run, or on another number of GPUs, or has to leave some of them.
   int Held(const ClusterView& view, int job) const;
 

@@ -221,6 +221,55 @@ TEST_CASE("goodput: a batch that does not feed its GPUs is the least that was me
   CHECK(sim.state().features.Find<GoodputState>()->Batch(0) == 16);  // 8 on each
 }
 
+// A scenario file keeps a hash of all that was read. It was one of the targets of epochs, the mean step times of shapes
+// and the largest batches: noise of gradients and steps of epochs could change, and 1-3 swap its times with 2-2.
+TEST_CASE("goodput: profiles that changed are not taken for those of the scenario") {
+  const TinyApplication tiny;
+  const std::string placements = "placement,local_bsz,step_time,sync_time\n1,8,1.0,0.0\n1,16,1.5,0.0\n",
+                    header = "progress,iteration,metric,grad_sqr,grad_var\n";
+  const auto path = [](const char* name) { return Join("profiles/tiny/", name); };
+  const auto content = [&tiny](const std::string& more = "") {
+    return tiny.Feature(more).Find<GoodputSettings>()->content;
+  };
+  tiny.Write(path("placements.csv"), placements + "13,8,1.2,0.0\n22,8,1.4,0.0\n");
+  tiny.Write("known.csv", "application,placement,local_bsz,step_time_s,sync_time_s\ntiny,2,8,1.5,0.1\n");
+  const std::string known = Join(",known=", tiny.Path("known.csv")), before = content(), with_known = content(known);
+  CHECK(before.size() == 20);
+  CHECK(content(",content=" + before) == before);
+  CHECK(content(known + ",content=" + with_known) == with_known);
+  CHECK(before != with_known);
+
+  const auto refused = [&](const std::string& more, const std::string& kept) {
+    return test::Says(test::MessageOf([&] { tiny.Feature(more + ",content=" + kept); }),
+                      Join("holds other numbers than when the scenario was made (content ", kept, ", found all-"));
+  };
+  tiny.Write("known.csv", "application,placement,local_bsz,step_time_s,sync_time_s\ntiny,11,8,1.5,0.1\n");
+  CHECK(refused(known, with_known));
+  tiny.Write(path("placements.csv"), placements + "13,8,1.4,0.0\n22,8,1.2,0.0\n");
+  CHECK(refused("", before));
+  tiny.Write(path("placements.csv"), placements + "13,8,1.2,0.0\n22,8,1.4,0.0\n");
+  CHECK(content() == before);
+  for (const char* second : {"210,81,0,1,3", "210,80,0,2,3", "210,80,0,1,4", "211,80,0,1,3"}) {
+    CAPTURE(second);
+    tiny.Write(path("validation-32.csv"), Join(header, "110,40,0,1,1\n", second, "\n"));
+    CHECK(refused("", before));
+  }
+  tiny.Write(path("validation-32.csv"), header + "110,40,7,1,1\n210,80,8,1,3\n");  // a column that nobody reads
+  CHECK(content() == before);
+  std::filesystem::rename(tiny.Path(path("validation-32.csv")), tiny.Path(path("validation-64.csv")));
+  CHECK(refused("", before));
+}
+
+// As `berth convert` of 0.2.0's first days wrote it for this folder.
+TEST_CASE("goodput: scenario files with the hash of before can be read, and keep it") {
+  const TinyApplication tiny;
+  const std::string old = "f1e2d87f9dce13f5";
+  CHECK(tiny.Feature(",content=" + old).Find<GoodputSettings>()->content == old);
+  tiny.Write("profiles/tiny/validation-8.csv",
+             "progress,iteration,metric,grad_sqr,grad_var\n100,100,0,1,1\n201,200,0,1,3\n");
+  CHECK(test::Says(test::MessageOf([&] { tiny.Feature(",content=" + old); }), Join("(content ", old, ", found ")));
+}
+
 TEST_CASE("goodput: wrong profiles and jobs are said in a line") {
   const TinyApplication tiny;
   CHECK(GoodputErrorOf(tiny) == "");

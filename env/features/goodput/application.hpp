@@ -2,6 +2,7 @@
 // curve, and what batches it may use.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,9 +54,10 @@ struct Application {
 // as github.com/petuum/adaptdl (branch osdi21-artifact) has them, or placements-TYPE.csv and
 // scalability-TYPE.csv a GPU type as github.com/siasosp23/artifacts. `curves`: where the validation files
 // are, if elsewhere. `known`: a file application,placement,local_bsz,step_time_s,sync_time_s of step times
-// that stand in place of interpolated ones; "" = none. Throws Error naming file and line.
+// that stand in place of interpolated ones; "" = none. `content` gets a hash of every name and number that
+// was read. Throws Error naming file and line.
 std::vector<Application> ReadApplications(const std::string& folder, const std::string& curves,
-                                          const std::string& known);
+                                          const std::string& known, std::uint64_t* content = nullptr);
 
 // The applications of the Pollux and Sia papers as fits of their profiles (published_applications.cpp).
 std::vector<Application> PublishedApplications();

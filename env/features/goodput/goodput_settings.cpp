@@ -22,6 +22,21 @@ std::string Hex(std::uint64_t x) {
   return text;
 }
 
+// What scenario files of version 0.2.0 and before keep: of targets, mean step times and largest batches
+// alone.
+std::string OldContent(const std::vector<Application>& read) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto add = [&hash](double x) { hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3ULL; };
+  for (const Application& application : read) {
+    for (int epoch = 0; epoch <= application.epochs(); ++epoch) add(application.curve.Target(epoch));
+    for (const SpeedOnType& speed : application.speeds) add(speed.steps.Fingerprint() + speed.max_local);
+  }
+  return Hex(hash);
+}
+
+constexpr const char* kContent =
+    "all-";  // begins a hash of all that was read; the old ones have no such begin
+
 }  // namespace
 
 double GoodputOf(const Application& application, const goodput::StepTime& time,
@@ -95,8 +110,9 @@ void GoodputSettings::Load() {
   choose("rules", rules, kRules);
   choose("batch", batch, kBatches);
   choose("model", model, kModels);
+  std::uint64_t hash = 0;
   std::vector<Application> read =
-      profiles.empty() ? PublishedApplications() : ReadApplications(profiles, curves, known);
+      profiles.empty() ? PublishedApplications() : ReadApplications(profiles, curves, known, &hash);
   for (Application& application : read) {
     ApplyRules(rules, application);
     for (const SpeedOnType& speed : application.speeds) {
@@ -106,13 +122,8 @@ void GoodputSettings::Load() {
                          ", found at least ", speed.min_local));
     }
   }
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto add = [&hash](double x) { hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x100000001b3ULL; };
-  for (const Application& application : read) {
-    for (int epoch = 0; epoch <= application.epochs(); ++epoch) add(application.curve.Target(epoch));
-    for (const SpeedOnType& speed : application.speeds) add(speed.steps.Fingerprint() + speed.max_local);
-  }
-  const std::string found = Hex(hash);
+  const bool is_old = !content.empty() && !content.starts_with(kContent);
+  const std::string found = is_old ? OldContent(read) : Join(kContent, Hex(hash));
   if (!content.empty() && content != found)
     throw Error(Join("feature 'goodput': profiles: '", profiles,
                      "' holds other numbers than when the scenario was "

@@ -1,9 +1,12 @@
 // Applications from the folders of the Pollux and Sia artifacts.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <string_view>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -16,11 +19,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Rows of a CSV file by the names of its header; quotes are not read, since no such file has any.
+// Of all that was read, in order: FNV-1a, texts with their end.
+class Digest {
+ public:
+  void Add(std::string_view text) {
+    for (char c : text) Byte(static_cast<unsigned char>(c));
+    Byte(0);
+  }
+  void Add(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    for (int shift = 0; shift < 64; shift += 8) Byte(static_cast<unsigned char>(bits >> shift & 255));
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  void Byte(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x100000001b3ULL; }
+  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
+};
+
+// Rows of a CSV file by the names of its header; quotes are not read, since no such file has any. What is
+// asked for goes into the digest too.
 class Table {
  public:
-  Table(std::string path, const std::vector<std::string>& columns)
-      : path_(std::move(path)), columns_(columns) {
+  Table(std::string path, const std::vector<std::string>& columns, Digest& digest)
+      : path_(std::move(path)), columns_(columns), digest_(digest) {
     try {
       CheckReadable(path_);
     } catch (const Error& error) {
@@ -29,6 +51,7 @@ class Table {
     file_.open(path_);
     const std::vector<std::string> header = Line();
     for (const std::string& column : columns_) {
+      digest_.Add(column);
       const auto found = std::find(header.begin(), header.end(), column);
       if (found == header.end())
         throw Error(
@@ -44,19 +67,24 @@ class Table {
       throw Error(Join(Where(), ": expected ", width_, " columns, found ", cells_.size()));
     return true;
   }
-  const std::string& Text(std::size_t column) const { return cells_[at_[column]]; }
+  const std::string& Text(std::size_t column) const {
+    digest_.Add(Cell(column));
+    return Cell(column);
+  }
   double Number(std::size_t column, double above) const {
-    const double x = ParseNumber(Text(column), Where(column));
+    const double x = ParseNumber(Cell(column), Where(column));
     if (!(x > above))
-      throw Error(Join(Where(column), ": expected more than ", above, ", found ", Text(column)));
+      throw Error(Join(Where(column), ": expected more than ", above, ", found ", Cell(column)));
+    digest_.Add(x);
     return x;
   }
   int Whole(std::size_t column) const {
     const double x = Number(column, 0.0);
     if (x != static_cast<int>(x))
-      throw Error(Join(Where(column), ": expected a whole number, found ", Text(column)));
+      throw Error(Join(Where(column), ": expected a whole number, found ", Cell(column)));
     return static_cast<int>(x);
   }
+  const std::string& Cell(std::size_t column) const { return cells_[at_[column]]; }  // for messages
   std::string Where() const { return Join(path_, ":", line_); }
   std::string Where(std::size_t column) const { return Join(Where(), ": column '", columns_[column], "'"); }
 
@@ -81,6 +109,7 @@ class Table {
   }
   std::string path_;
   std::vector<std::string> columns_;
+  Digest& digest_;
   std::ifstream file_;
   int line_ = 0;
   std::size_t width_ = 0;
@@ -95,7 +124,7 @@ std::vector<int> ParsePlacement(const Table& table, std::size_t column) {
     if (c == '-') continue;
     if (c < '1' || c > '9')
       throw Error(Join(table.Where(column), ": expected GPUs per node as digits 1 to 9, found '",
-                       table.Text(column), "'"));
+                       table.Cell(column), "'"));
     nodes.push_back(c - '0');
   }
   return nodes;
@@ -114,7 +143,7 @@ std::map<std::string, std::string> FilesOf(const fs::path& folder, const std::st
   return files;
 }
 
-TrainingCurve ReadCurve(const fs::path& folder) {
+TrainingCurve ReadCurve(const fs::path& folder, Digest& digest) {
   std::vector<TrainingRun> runs;
   std::string where;
   for (const auto& [batch, path] : FilesOf(folder, "validation")) {
@@ -122,7 +151,8 @@ TrainingCurve ReadCurve(const fs::path& folder) {
     if (samples < 1 || samples > 1'000'000'000)
       throw Error(Join(path, ": expected a batch of at least 1, found ", batch));
     TrainingRun run{static_cast<int>(samples), {}, {}, {}, {}};
-    Table table(path, {"progress", "iteration", "grad_sqr", "grad_var"});
+    digest.Add(static_cast<double>(samples));
+    Table table(path, {"progress", "iteration", "grad_sqr", "grad_var"}, digest);
     while (table.Next()) {
       const double before = run.progress.empty() ? 0.0 : run.progress.back();
       run.progress.push_back(table.Number(0, before));
@@ -142,20 +172,21 @@ TrainingCurve ReadCurve(const fs::path& folder) {
   return TrainingCurve(std::move(runs));
 }
 
-SpeedOnType ReadSpeed(const std::string& gpus, const std::string& placements,
-                      const std::string& scalability) {
+SpeedOnType ReadSpeed(const std::string& gpus, const std::string& placements, const std::string& scalability,
+                      Digest& digest) {
   SpeedOnType speed{gpus, {}, 0, 0};
-  Table rows(placements, {"placement", "local_bsz", "step_time", "sync_time"});
+  digest.Add(gpus);
+  Table rows(placements, {"placement", "local_bsz", "step_time", "sync_time"}, digest);
   const auto time = [](const Table& table, std::size_t step, std::size_t sync) {
     const double all = table.Number(step, 0.0), exchange = table.Number(sync, -1e-300);
     if (exchange > all)
-      throw Error(Join(table.Where(sync), ": expected at most the step's ", table.Text(step), " s, found ",
-                       table.Text(sync)));
+      throw Error(Join(table.Where(sync), ": expected at most the step's ", table.Cell(step), " s, found ",
+                       table.Cell(sync)));
     return goodput::StepTime{all, all - exchange};
   };
   while (rows.Next()) speed.steps.AddPlacement(ParsePlacement(rows, 0), rows.Whole(1), time(rows, 2, 3));
   if (!scalability.empty()) {
-    Table shapes(scalability, {"num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time"});
+    Table shapes(scalability, {"num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time"}, digest);
     while (shapes.Next())
       speed.steps.AddShape(shapes.Whole(0), shapes.Whole(1), shapes.Whole(2), time(shapes, 3, 4));
   }
@@ -163,6 +194,20 @@ SpeedOnType ReadSpeed(const std::string& gpus, const std::string& placements,
   speed.steps.Finish();
   speed.min_local = speed.steps.min_atomic(), speed.max_local = speed.steps.max_atomic();
   return speed;
+}
+
+void ReadKnown(const std::string& path, Digest& digest, std::vector<Application>& applications) {
+  Table rows(path, {"application", "placement", "local_bsz", "step_time_s", "sync_time_s"}, digest);
+  while (rows.Next()) {
+    const std::string& name = rows.Text(0);
+    const auto found = std::find_if(applications.begin(), applications.end(),
+                                    [&name](const Application& a) { return a.name == name; });
+    if (found == applications.end()) throw Error(Join(rows.Where(0), ": no application '", name, "'"));
+    const double step = rows.Number(3, 0.0);
+    for (SpeedOnType& speed : found->speeds)
+      speed.steps.AddKnown(PlacementName(ParsePlacement(rows, 1)), rows.Whole(2),
+                           {step, step - rows.Number(4, -1e-300)});
+  }
 }
 
 }  // namespace
@@ -194,7 +239,8 @@ const SpeedOnType* Application::On(const std::string& gpu_type) const {
 }
 
 std::vector<Application> ReadApplications(const std::string& folder, const std::string& curves,
-                                          const std::string& known) {
+                                          const std::string& known, std::uint64_t* content) {
+  Digest digest;
   std::vector<fs::path> folders;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder, none)) {
@@ -206,11 +252,13 @@ std::vector<Application> ReadApplications(const std::string& folder, const std::
     const std::map<std::string, std::string> placements = FilesOf(path, "placements");
     if (placements.empty()) continue;
     const std::string name = path.filename().string();
-    Application application{name, ReadCurve(curves.empty() ? path : fs::path(curves) / name), {}};
+    digest.Add(name);
+    Application application{name, ReadCurve(curves.empty() ? path : fs::path(curves) / name, digest), {}};
     const std::map<std::string, std::string> scalability = FilesOf(path, "scalability");
     for (const auto& [gpus, file] : placements) {
       const auto shapes = scalability.find(gpus);
-      application.speeds.push_back(ReadSpeed(gpus, file, shapes == scalability.end() ? "" : shapes->second));
+      application.speeds.push_back(
+          ReadSpeed(gpus, file, shapes == scalability.end() ? "" : shapes->second, digest));
       const int least = application.speeds.back().min_local, most = application.max_batch();
       if (least > most)
         throw Error(Join(file, ": column 'local_bsz': expected a least batch of at most ", most,
@@ -223,18 +271,8 @@ std::vector<Application> ReadApplications(const std::string& folder, const std::
         Join("feature 'goodput': profiles: expected a folder of applications with placements.csv, found "
              "none in '",
              folder, "'"));
-  if (known.empty()) return applications;
-  Table rows(known, {"application", "placement", "local_bsz", "step_time_s", "sync_time_s"});
-  while (rows.Next()) {
-    const auto found = std::find_if(applications.begin(), applications.end(),
-                                    [&](const Application& a) { return a.name == rows.Text(0); });
-    if (found == applications.end())
-      throw Error(Join(rows.Where(0), ": no application '", rows.Text(0), "'"));
-    const double step = rows.Number(3, 0.0);
-    for (SpeedOnType& speed : found->speeds)
-      speed.steps.AddKnown(PlacementName(ParsePlacement(rows, 1)), rows.Whole(2),
-                           {step, step - rows.Number(4, -1e-300)});
-  }
+  if (!known.empty()) ReadKnown(known, digest, applications);
+  if (content != nullptr) *content = digest.value();
   return applications;
 }
 

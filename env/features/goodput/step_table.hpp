@@ -40,7 +40,7 @@ class StepTable {
   // The same of a placement that was not measured.
   goodput::StepTime AtShape(int nodes, int gpus, int atomic) const;
 
-  double Fingerprint() const;                     // of its numbers
+  double Fingerprint() const;                     // of most of its numbers, as old scenario files keep it
   int min_atomic() const { return min_atomic_; }  // of each GPU, over all measured placements
   int max_atomic() const { return max_atomic_; }
   // The largest batch of each GPU that the placement was measured with; of a placement that was not, of a

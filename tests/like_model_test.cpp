@@ -124,6 +124,34 @@ TEST_CASE("like: arrivals follow the hours and days, and load scales them alone"
     REQUIRE(twice.data().jobs.arrival[i] == Approx(once.data().jobs.arrival[i] / 2.0).epsilon(1e-9));
 }
 
+// 60 hours with 100 an hour in hours 0 to 11 and 10 in hours 12 to 23 of a day: three days and two nights. Whole days have
+// 55 an hour, the log has 64. Regular arrivals, every 36 or 360 s: hours are 100 / 55 and 10 / 55, all gaps are then
+// 36 x 100 / 55 s of the time at the mean rate, and 3600 / 65.4545 = 55. (1.81818, six digits of 100 / 55: 2e-6 off.)
+TEST_CASE("like: the rate of a log of three days and two nights is that of whole days", "[like]") {
+  const auto per_hour = [](int hour) { return hour % 24 < 12 ? 100 : 10; };
+  std::vector<test::TinyJob> regular, poisson;
+  for (int hour = 0; hour < 60; ++hour) {
+    for (int i = 0; i < per_hour(hour); ++i) regular.push_back({hour * 3600.0 + i * 3600.0 / per_hour(hour), 10.0});
+  }
+  const LikeModel even = FitLike(test::Tiny({{"v100", 1}}, {{1.0}}, regular));
+  CHECK(even.per_hour == Approx(55.0).epsilon(5e-6));
+  CHECK(even.hours[3] == Approx(100.0 / 55.0).epsilon(5e-6));
+  CHECK(even.hours[20] == Approx(10.0 / 55.0).epsilon(5e-6));
+  // Of a Poisson process some 3,840 arrivals, whose mean gap errs by 1 / sqrt(3,840).
+  Stream random(5, Purpose::kArrivals);
+  double now = 0.0;
+  const auto end_of_hour = [&now] { return (std::floor(now / 3600.0) + 1.0) * 3600.0; };
+  while (now < 60 * 3600.0) {
+    double left = -std::log(1.0 - random.Uniform());  // of a mean of 1
+    const auto rate = [&] { return per_hour(static_cast<int>(now / 3600.0)) / 3600.0; };
+    while (left > rate() * (end_of_hour() - now)) left -= rate() * (end_of_hour() - now), now = end_of_hour();
+    now += left / rate();
+    if (now < 60 * 3600.0) poisson.push_back({now, 10.0});
+  }
+  const LikeModel found = FitLike(test::Tiny({{"v100", 1}}, {{1.0}}, poisson));
+  CHECK(found.per_hour == Approx(55.0).epsilon(5.0 / std::sqrt(3840.0)));
+}
+
 // Every expectation within five standard errors of what 20,000 independent draws give; job_memory makes shares
 // of users and classes err more: by sqrt((1 + r) / (1 - r)) with autocorrelations that sum up to about 1, threefold.
 TEST_CASE("like: a model is recovered from the jobs that it draws", "[like]") {

@@ -101,6 +101,8 @@ void FitArrivals(const std::vector<double>& arrival, LikeModel& model) {
   }
   const double mean = std::accumulate(gaps.begin(), gaps.end(), 0.0) / static_cast<double>(gaps.size());
   if (mean <= 0.0) return;
+  // Over whole weeks, of which the log may have a part alone: most of its days and least of its nights.
+  model.per_hour = SixDigits(kHour / mean);
   for (double& it : gaps) it /= mean;
   model.gaps = Quantiles(gaps);
   model.gap_memory = FitGapMemory(gaps, model.gaps, mean);

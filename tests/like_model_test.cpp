@@ -124,6 +124,22 @@ TEST_CASE("like: arrivals follow the hours and days, and load scales them alone"
     REQUIRE(twice.data().jobs.arrival[i] == Approx(once.data().jobs.arrival[i] / 2.0).epsilon(1e-9));
 }
 
+// With 1e-17 an hour times passed 2^53 hours, where the next hour is the same number: a draw never ended.
+TEST_CASE("like: a rate too small to draw is refused, the least one is drawn", "[like]") {
+  LikeModel model = PlainLike();
+  model.per_hour = 1e-17;
+  const std::string expected = "expected per_hour times load of 0 or at least 1e-06 (a job in 114 years), found 1e-17";
+  CHECK_THROWS_WITH(DrawnLike(model, 10), expected);
+  model.per_hour = 0.5;
+  CHECK_THROWS_WITH(DrawnLike(model, 10, 1e-6), Catch::Contains("found 5e-07"));
+  model.per_hour = 1e-6;
+  // 1,000 gaps of 1e6 h on average, whose sum errs by 1 / sqrt(1,000).
+  const Scenario rare = DrawnLike(model, 1001);
+  CHECK(rare.data().jobs.arrival.back() / 3600.0 == Approx(1e9).epsilon(5.0 / std::sqrt(1000.0)));
+  model.per_hour = 0.0;
+  CHECK(DrawnLike(model, 10).data().jobs.arrival.back() == 0.0);
+}
+
 // 60 hours with 100 an hour in hours 0 to 11 and 10 in hours 12 to 23 of a day: three days and two nights. Whole days have
 // 55 an hour, the log has 64. Regular arrivals, every 36 or 360 s: hours are 100 / 55 and 10 / 55, all gaps are then
 // 36 x 100 / 55 s of the time at the mean rate, and 3600 / 65.4545 = 55. (1.81818, six digits of 100 / 55: 2e-6 off.)

@@ -6,6 +6,7 @@
 #include "data/tables/words.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
+#include "env/base/shortest.hpp"
 
 namespace berth {
 namespace {
@@ -16,6 +17,10 @@ constexpr ParamInfo kParams[] = {
     {"jobs", "1000", "number of jobs"},
     {"load", "1", "times the model's arrivals per hour"},
 };
+
+// A job in 114 years. A double counts hours one by one up to 9e15, so that even a billion such jobs have
+// times.
+constexpr double kLeastPerHour = 1e-6;
 
 const LikeSpeed* SpeedOf(const LikeModel& model, const LikeClass& of) {
   for (const LikeSpeed& speed : model.speeds) {
@@ -44,6 +49,9 @@ LikeSource::LikeSource(LikeModel model, double load, int jobs, const ScenarioSet
       load_(load),
       jobs_(jobs),
       description_(std::move(description)) {
+  if (model_.per_hour > 0.0 && model_.per_hour * load < kLeastPerHour)
+    throw Error(Join("expected per_hour times load of 0 or at least ", Shortest(kLeastPerHour),
+                     " (a job in 114 years), found ", Shortest(model_.per_hour * load)));
   base_ = BaseScenario(settings, "like", description_);
   for (const LikeUser& user : model_.users) base_.tenants.push_back({user.name});
   NameList types;

@@ -13,7 +13,8 @@ namespace berth {
 // Immutable, and safe to call from any thread.
 class LikeSource : public ScenarioSource {
  public:
-  // Throws Error where the cluster lacks a GPU type's speed or room for a gang that may be drawn.
+  // Throws Error where the cluster lacks a GPU type's speed or room for a gang that may be drawn, and where
+  // arrivals are so rare that their times would not be exact.
   LikeSource(LikeModel model, double load, int jobs, const ScenarioSettings& settings,
              std::string description);
 

@@ -270,6 +270,14 @@ TEST_CASE("goodput: scenario files with the hash of before can be read, and keep
   CHECK(test::Says(test::MessageOf([&] { tiny.Feature(",content=" + old); }), Join("(content ", old, ", found ")));
 }
 
+TEST_CASE("goodput: a folder of curves that is not there is said by the name of its setting") {
+  const TinyApplication tiny;
+  const std::string curves = tiny.Path("nowhere");
+  CHECK(test::MessageOf([&] { tiny.Feature(",curves=" + curves); }) ==
+        Join("feature 'goodput': curves: expected a folder with validation files, found '", curves,
+             "/tiny': No such file or directory"));
+}
+
 TEST_CASE("goodput: wrong profiles and jobs are said in a line") {
   const TinyApplication tiny;
   CHECK(GoodputErrorOf(tiny) == "");

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string_view>
+#include <system_error>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -131,9 +132,16 @@ std::vector<int> ParsePlacement(const Table& table, std::size_t column) {
 }
 
 // validation-B.csv of an application: what stands between "NAME-" and ".csv", "" where it is "NAME.csv".
-std::map<std::string, std::string> FilesOf(const fs::path& folder, const std::string& name) {
+// `setting` is what named the folder.
+std::map<std::string, std::string> FilesOf(const fs::path& folder, const std::string& name,
+                                           const char* setting) {
   std::map<std::string, std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
+  std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  if (error)
+    throw Error(Join("feature 'goodput': ", setting, ": expected a folder with ", name, " files, found '",
+                     folder.string(), "': ", error.message()));
+  for (const auto& entry : entries) {
     const std::string file = entry.path().filename().string();
     if (entry.path().extension() != ".csv" || file.rfind(name, 0) != 0) continue;
     std::string kind = entry.path().stem().string().substr(name.size());
@@ -143,10 +151,10 @@ std::map<std::string, std::string> FilesOf(const fs::path& folder, const std::st
   return files;
 }
 
-TrainingCurve ReadCurve(const fs::path& folder, Digest& digest) {
+TrainingCurve ReadCurve(const fs::path& folder, const char* setting, Digest& digest) {
   std::vector<TrainingRun> runs;
   std::string where;
-  for (const auto& [batch, path] : FilesOf(folder, "validation")) {
+  for (const auto& [batch, path] : FilesOf(folder, "validation", setting)) {
     const long long samples = ParseInteger(batch, path + ": batch");
     if (samples < 1 || samples > 1'000'000'000)
       throw Error(Join(path, ": expected a batch of at least 1, found ", batch));
@@ -249,12 +257,16 @@ std::vector<Application> ReadApplications(const std::string& folder, const std::
   std::sort(folders.begin(), folders.end());
   std::vector<Application> applications;
   for (const fs::path& path : folders) {
-    const std::map<std::string, std::string> placements = FilesOf(path, "placements");
+    const std::map<std::string, std::string> placements = FilesOf(path, "placements", "profiles");
     if (placements.empty()) continue;
     const std::string name = path.filename().string();
     digest.Add(name);
-    Application application{name, ReadCurve(curves.empty() ? path : fs::path(curves) / name, digest), {}};
-    const std::map<std::string, std::string> scalability = FilesOf(path, "scalability");
+    const bool elsewhere = !curves.empty();
+    Application application{
+        name,
+        ReadCurve(elsewhere ? fs::path(curves) / name : path, elsewhere ? "curves" : "profiles", digest),
+        {}};
+    const std::map<std::string, std::string> scalability = FilesOf(path, "scalability", "profiles");
     for (const auto& [gpus, file] : placements) {
       const auto shapes = scalability.find(gpus);
       application.speeds.push_back(

@@ -413,6 +413,14 @@ TEST_CASE("gavel: a solver out of time is said once, and the run goes on", "[gav
   CHECK(run("gavel(objective=finish_time_fairness,lp_time_limit_s=0)") ==
         "gavel(objective=finish_time_fairness): the LP solver: time limit; the isolated split is used (said "
         "once)\n");
+  // All at once and by generated columns, with the m programs of the discounts, and columns from the last answer.
+  for (const char* objective : {"proportional_fairness", "proportional_fairness,solver=warm", "strategy_proof",
+                                "max_sum_throughput,solver=warm", "max_throughput_per_cost,solver=warm"}) {
+    const std::string name = Join("gavel(objective=", objective), alone = name.substr(0, name.find(','));
+    CHECK(run(Join(name, ",lp_time_limit_s=0)")) ==
+          Join(alone, "): the LP solver: time limit; the previous allocation is used (said once)\n"));
+    CHECK(run(Join(name, ",lp_time_limit_s=600)")).empty());
+  }
   CHECK(run("gavel(objective=makespan)").empty());
 }
 

@@ -8,6 +8,7 @@
 #include "baselines/gavel/objective_list.hpp"
 #include "baselines/gavel/share_program.hpp"
 #include "baselines/gavel/wide_shares.hpp"
+#include "baselines/time_left.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/base/rng.hpp"
@@ -72,7 +73,7 @@ double Gap(const ShareProgram& program, const ShareAnswer& answer, double reache
 }
 
 // With all columns at once, where SolveWideShares generates them: another path to the same end.
-bool SolveWhole(const ShareProgram& program, double gap, ShareAnswer& answer) {
+bool SolveWhole(const ShareProgram& program, double gap, const TimeLeft& left, ShareAnswer& answer) {
   ShareColumns columns;
   for (int i = 0; i < program.classes(); ++i) {
     columns.begin.push_back(columns.type.size());
@@ -86,7 +87,8 @@ bool SolveWhole(const ShareProgram& program, double gap, ShareAnswer& answer) {
   }
   columns.begin.push_back(columns.type.size());
   ColumnProgram whole(program, columns, ShareAim::kLogs);
-  if (whole.Solve(gap, kLpInfinity, [] { return 0.0; }) != LpStatus::kOptimal) return false;
+  const auto beyond = [&left] { return -left.seconds(); };  // the limit: 0 or more when time is over
+  if (whole.Solve(gap, 0.0, beyond) != LpStatus::kOptimal) return false;
   answer.x.assign(program.worth.size(), 0.0);
   for (int i = 0; i < program.classes(); ++i) {
     for (std::size_t k = columns.begin[U(i)]; k < columns.begin[U(i) + 1]; ++k)
@@ -121,7 +123,8 @@ Problem Without(const Problem& problem, int job) {
 
 }  // namespace
 
-bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory) {
+bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory, double time_limit_s) {
+  const TimeLeft left(time_limit_s);
   const int m = problem.jobs(), types = problem.types();
   const std::vector<double> worth = NormalizedWorth(problem);
   ShareProgram program;
@@ -130,15 +133,15 @@ bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory
   const std::size_t shares = program.worth.size(), as_it_is = shares <= kFew ? 2 : 1;
   const std::size_t most = std::clamp(kMostShares / shares, kLeastSearches, kMostSearches);
   if (memory != nullptr) memory->Name(problem.key, classes.of_job, classes.size());
-  for (std::size_t search = 0; search < most; ++search) {
+  for (std::size_t search = 0; search < most && !left.over(); ++search) {
     const ShareProgram its = search < as_it_is ? program : WithLess(program, search);
     ShareAnswer solved;
     if (auto* start = std::exchange(memory, nullptr); start != nullptr) {
-      const LpStatus status = SolveWideShares(its, ShareAim::kLogs, solved, kLpInfinity, 0.0, start);
+      const LpStatus status = SolveWideShares(its, ShareAim::kLogs, solved, left.seconds(), 0.0, start);
       if (status != LpStatus::kOptimal) continue;
     } else if (as_it_is == 2 && search % 2 == 0) {
-      if (!SolveWhole(its, search == 0 ? kAim : kNashGap, solved)) continue;
-    } else if (SolveWideShares(its, ShareAim::kLogs, solved) != LpStatus::kOptimal) {
+      if (!SolveWhole(its, search == 0 ? kAim : kNashGap, left, solved)) continue;
+    } else if (SolveWideShares(its, ShareAim::kLogs, solved, left.seconds()) != LpStatus::kOptimal) {
       continue;
     }
     NashAnswer found;
@@ -160,12 +163,14 @@ bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory
   return false;
 }
 
-bool StrategyProofDiscounts(const Problem& problem, const NashAnswer& answer, std::vector<double>& discount) {
+bool StrategyProofDiscounts(const Problem& problem, const NashAnswer& answer, std::vector<double>& discount,
+                            double time_limit_s) {
+  const TimeLeft left(time_limit_s);
   const int m = problem.jobs();
   discount.assign(U(m), 1.0);
   for (int i = 0; m > 1 && i < m; ++i) {
     NashAnswer without;
-    if (!NashWelfare(Without(problem, i), without)) return false;
+    if (!NashWelfare(Without(problem, i), without, /*memory=*/nullptr, left.seconds())) return false;
     double sum = 0.0;
     for (int k = 0; k < m; ++k) {
       if (k != i) sum += Log(answer.utility[U(k)] / without.utility[U(k < i ? k : k - 1)]);
@@ -179,17 +184,26 @@ namespace {
 
 class StrategyProof final : public Objective {
  public:
+  explicit StrategyProof(double time_limit_s) : time_limit_s_(time_limit_s) {}
   bool Allocate(const Problem& problem, Allocation& x) override {
     NashAnswer answer;
     std::vector<double> discount;
-    if (!NashWelfare(problem, answer) || !StrategyProofDiscounts(problem, answer, discount)) return false;
+    const TimeLeft left(time_limit_s_);
+    if (!NashWelfare(problem, answer, /*memory=*/nullptr, left.seconds()) ||
+        !StrategyProofDiscounts(problem, answer, discount, left.seconds())) {
+      failure_ = left.over() ? Explain(LpStatus::kTimeLimit) : kGapStaysOpen;
+      return false;
+    }
     x = std::move(answer.x);
     for (std::size_t k = 0; k < x.size(); ++k) x[k] *= discount[k / problem.workers.size()];
     return true;
   }
-  const char* failure() const override {
-    return "the duality gap of the Nash welfare stays above 1e-9 a job";
-  }
+  const char* failure() const override { return failure_; }
+
+ private:
+  static constexpr const char* kGapStaysOpen = "the duality gap of the Nash welfare stays above 1e-9 a job";
+  double time_limit_s_;
+  const char* failure_ = kGapStaysOpen;
 };
 
 }  // namespace
@@ -200,8 +214,8 @@ ObjectiveInfo StrategyProofObjective() {
           .aware_name = "max_min_fairness_strategy_proof_perf (class only)",
           .agnostic_name = "",
           .awareness = Awareness::kAwareOnly,
-          .make = [](const ObjectiveOptions&, Params&) -> std::unique_ptr<Objective> {
-            return std::make_unique<StrategyProof>();
+          .make = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<Objective> {
+            return std::make_unique<StrategyProof>(options.lp_time_limit_s);
           }};
 }
 

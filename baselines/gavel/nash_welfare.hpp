@@ -25,13 +25,14 @@ struct NashAnswer {
   std::vector<double> type_price;  // [G] p_j
 };
 inline constexpr double kNashGap = 1e-9;  // per job
-// False when the gap stays above kNashGap m.
+// False when the gap stays above kNashGap m, or when time runs out.
 // `memory`: by generated columns that start from its point and leave one there.
-[[nodiscard]] bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory = nullptr);
+[[nodiscard]] bool NashWelfare(const Problem& problem, NashAnswer& answer, ShareMemory* memory = nullptr,
+                               double time_limit_s = kLpInfinity);
 
 // d_i = product over k != i of U_k / U_k without i: what the presence of i leaves the others. [m], at most 1.
-// `answer` is that of the whole problem. m further programs.
+// `answer` is that of the whole problem. m further programs, which share the time.
 [[nodiscard]] bool StrategyProofDiscounts(const Problem& problem, const NashAnswer& answer,
-                                          std::vector<double>& discount);
+                                          std::vector<double>& discount, double time_limit_s = kLpInfinity);
 
 }  // namespace berth::gavel

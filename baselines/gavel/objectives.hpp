@@ -87,7 +87,7 @@ class ThroughputSum {
  public:
   // `warm`: from the last answer, without deadlines.
   explicit ThroughputSum(LpMethod method, double time_limit_s = kLpInfinity, bool warm = false)
-      : lp_(method, time_limit_s) {
+      : lp_(method, time_limit_s), time_limit_s_(time_limit_s) {
     if (warm) memory_.emplace();
   }
   void Reset() {
@@ -98,11 +98,13 @@ class ThroughputSum {
   [[nodiscard]] bool Solve(const Problem& problem, std::span<const double> price, bool with_deadlines,
                            Allocation& x, bool* feasible = nullptr,
                            std::vector<double>* type_price = nullptr);
-  const char* failure() const { return lp_.failure(); }
+  const char* failure() const { return wide_timed_out_ ? Explain(LpStatus::kTimeLimit) : lp_.failure(); }
 
  private:
   LpStatus SolveWith(const Problem& problem, std::span<const double> value, bool with_deadlines);
   CheckedLp lp_;
+  double time_limit_s_;
+  bool wide_timed_out_ = false;  // the last Solve, by generated columns
   std::optional<ShareMemory> memory_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "baselines/gavel/nash_welfare.hpp"
 #include "baselines/gavel/objective_list.hpp"
+#include "baselines/time_left.hpp"
 
 namespace berth::gavel {
 namespace {
@@ -20,7 +21,7 @@ class SplitPolicy final : public Objective {
 // 1959): no other allocation raises the sum of relative changes of throughput. strategy_proof discounts it.
 class ProportionalFairness final : public Objective {
  public:
-  explicit ProportionalFairness(const ObjectiveOptions& options) {
+  explicit ProportionalFairness(const ObjectiveOptions& options) : time_limit_s_(options.lp_time_limit_s) {
     if (options.warm) memory_.emplace();
   }
   void Reset(std::uint64_t) override {
@@ -28,7 +29,11 @@ class ProportionalFairness final : public Objective {
   }
   bool Allocate(const Problem& problem, Allocation& x) override {
     NashAnswer answer;
-    if (!NashWelfare(problem, answer, memory_ ? &*memory_ : nullptr)) return false;
+    const TimeLeft left(time_limit_s_);
+    if (!NashWelfare(problem, answer, memory_ ? &*memory_ : nullptr, left.seconds())) {
+      failure_ = left.over() ? Explain(LpStatus::kTimeLimit) : kGapStaysOpen;
+      return false;
+    }
     x = std::move(answer.x);
     return true;
   }
@@ -36,9 +41,12 @@ class ProportionalFairness final : public Objective {
     promise.worth = problem.throughput;
     promise.least = EffectiveThroughput(problem, x);
   }
-  const char* failure() const override { return "the gap of Nash welfare stays open"; }
+  const char* failure() const override { return failure_; }
 
  private:
+  static constexpr const char* kGapStaysOpen = "the gap of Nash welfare stays open";
+  double time_limit_s_;
+  const char* failure_ = kGapStaysOpen;
   std::optional<ShareMemory> memory_;
 };
 

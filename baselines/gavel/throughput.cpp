@@ -18,24 +18,24 @@ namespace {
 constexpr std::size_t kWide = 20'000;
 constexpr double kGap = 1e-7;  // of the sum
 
-bool SolveWide(const Problem& problem, std::span<const double> value, ShareMemory* memory, Allocation& x,
-               std::vector<double>* type_price) {
+LpStatus SolveWide(const Problem& problem, std::span<const double> value, ShareMemory* memory,
+                   double time_limit_s, Allocation& x, std::vector<double>* type_price) {
   ShareProgram program;
   JobClasses classes;
   StateShares(problem, value, {}, /*rise=*/0.0, program, classes);
   ShareAnswer solved;
   if (memory != nullptr) memory->Name(problem.key, classes.of_job, classes.size());
-  if (SolveWideShares(program, ShareAim::kSum, solved, kLpInfinity, /*gap=*/0.0, memory) !=
-      LpStatus::kOptimal)
-    return false;
+  const LpStatus status = SolveWideShares(program, ShareAim::kSum, solved, time_limit_s, /*gap=*/0.0, memory);
+  if (status != LpStatus::kOptimal) return status;
   Allocation found;
   SpreadShares(classes, solved, problem.types(), found);
   solved.price.assign(solved.price.size(), 1.0);  // of the worth itself
   const ShareProof proof = Prove(program, solved);
-  if (!(proof.bound - proof.reached <= kGap * proof.bound && proof.infeasibility <= kGap)) return false;
+  if (!(proof.bound - proof.reached <= kGap * proof.bound && proof.infeasibility <= kGap))
+    return LpStatus::kError;
   x = std::move(found);
   if (type_price != nullptr) *type_price = solved.type_price;
-  return true;
+  return LpStatus::kOptimal;
 }
 
 // Steps/s that keep a job's deadline, 0 where none is ahead.
@@ -69,10 +69,13 @@ bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price,
   std::vector<double> value = problem.throughput;
   for (std::size_t k = 0; k < value.size(); ++k) value[k] /= price[k % price.size()];
   ShareMemory* memory = memory_ ? &*memory_ : nullptr;
-  if (!with_deadlines && (memory_ || value.size() > kWide) &&
-      SolveWide(problem, value, memory, x, type_price)) {
-    if (feasible != nullptr) *feasible = true;
-    return true;
+  wide_timed_out_ = false;
+  if (!with_deadlines && (memory_ || value.size() > kWide)) {
+    const LpStatus wide = SolveWide(problem, value, memory, time_limit_s_, x, type_price);
+    wide_timed_out_ = wide == LpStatus::kTimeLimit;
+    if (feasible != nullptr) *feasible = wide == LpStatus::kOptimal;
+    if (wide_timed_out_) return false;
+    if (wide == LpStatus::kOptimal) return true;
   }
   LpStatus status = SolveWith(problem, value, with_deadlines);
   if (feasible != nullptr) *feasible = status == LpStatus::kOptimal;

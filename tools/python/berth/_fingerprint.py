@@ -1,7 +1,9 @@
 """What a scheduler of Python's is, as a hash: cells of a sweep that it has run are kept by it."""
 
+import copyreg
 import hashlib
 import inspect
+import io
 import marshal
 import os
 import pathlib
@@ -35,25 +37,72 @@ def fingerprint(scheduler: SchedulerLike) -> str:
 
 
 def _source(kind: type[Any]) -> bytes:
+    its = [(name, value) for name, value in sorted(vars(kind).items()) if not name.startswith("__")]
     try:
-        return inspect.getsource(kind).encode()
+        source = inspect.getsource(kind).encode()
     except (OSError, TypeError):  # typed in, or made by a program
-        return b"".join(name.encode() + _content(value) for name, value in sorted(vars(kind).items()) if not name.startswith("__"))
+        return b"".join(name.encode() + _content(value) for name, value in its)
+    return source + b"".join(_content(value) for _, value in its if isinstance(value, (str, pathlib.Path)))  # files that they name
 
 
-def _content(value: Any, within: tuple[int, ...] = ()) -> bytes:
-    if isinstance(value, types.FunctionType) and id(value) not in within:
-        closed = (cell.cell_contents for cell in value.__closure__ or ())
-        return marshal.dumps(_bare(value.__code__)) + b"".join(
-            _content(its, (*within, id(value))) for its in (*(value.__defaults__ or ()), *closed))
-    if isinstance(value, pathlib.Path) and value.is_file():
-        return value.read_bytes()
-    if isinstance(value, (set, frozenset)):
-        return repr(sorted(map(repr, value))).encode()
+def _content(value: Any, seen: dict[int, tuple[Any, bytes]] | None = None) -> bytes:
+    """What it and all that it holds are. `seen`: sets and functions around it, which may hold it again."""
+    found = io.BytesIO()
     try:
-        return pickle.dumps(value)
+        _Pickler(found, {} if seen is None else seen).dump(value)
     except Exception:  # whatever cannot be pickled says so in its own way
         return type(value).__qualname__.encode()
+    return hashlib.sha256(found.getvalue()).digest()
+
+
+class _Pickler(pickle.Pickler):
+    """Writes what a process or a file's place does not change: sets in an order of their own, files by what they hold."""
+
+    def __init__(self, file: io.BytesIO, seen: dict[int, tuple[Any, bytes]]) -> None:
+        super().__init__(file, 4)
+        self._seen = seen
+
+    def persistent_id(self, value: Any) -> bytes | None:
+        """What stands for `value`. None: pickle's own way, which asks this of what it holds."""
+        if isinstance(value, (str, pathlib.Path)):
+            return _text_or_file(value)
+        if isinstance(value, type):  # also of a class that cannot be imported
+            return f"{value.__module__}.{value.__qualname__}".encode()
+        if not isinstance(value, (set, frozenset, types.FunctionType)):
+            return None
+        if id(value) not in self._seen:
+            self._seen[id(value)] = value, b"within itself"
+            found = _code(value, self._seen) if isinstance(value, types.FunctionType) else [
+                b"set", *sorted(_content(its, self._seen) for its in value)]
+            self._seen[id(value)] = value, hashlib.sha256(b"".join(found)).digest()
+        return self._seen[id(value)][1]
+
+    def reducer_override(self, value: Any) -> Any:
+        """So that what cannot be pickled, a lock say, does not hide what stands beside it."""
+        try:
+            return NotImplemented if type(value) in copyreg.dispatch_table else value.__reduce_ex__(4)
+        except Exception:
+            return str, (type(value).__qualname__,)
+
+
+def _code(function: types.FunctionType, seen: dict[int, tuple[Any, bytes]]) -> list[bytes]:
+    closed = (cell.cell_contents for cell in function.__closure__ or ())
+    return [marshal.dumps(_bare(function.__code__), 2),  # 2: without marks of what else refers to a constant
+            *(_content(its, seen) for its in (*(function.__defaults__ or ()), *closed))]
+
+
+def _text_or_file(value: str | pathlib.Path) -> bytes:
+    text = b"" if isinstance(value, pathlib.Path) else value.encode("utf-8", "surrogatepass")
+    found = hashlib.sha256()
+    try:
+        if not os.path.isfile(value):
+            raise OSError
+        with open(value, "rb") as file:
+            while block := file.read(1 << 20):
+                found.update(block)
+    except OSError:
+        return str(value).encode("utf-8", "surrogatepass")
+    return b"file" + text + found.digest()
 
 
 def _bare(code: types.CodeType) -> types.CodeType:

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
+import types
 import unittest
 import unittest.mock
 
@@ -21,6 +23,7 @@ import numpy as np
 
 import berth
 from berth import results, studies
+from berth._fingerprint import fingerprint
 from travelling import Killer, Shortest
 
 BERTH = os.environ["BERTH"]  # the command line's binary; tools/python/test says where it is
@@ -210,6 +213,61 @@ class Sweep(unittest.TestCase):
                 berth.sweep(over, "fcfs", **{**GRID, **keywords})
         with processes(1) as executor, self.assertRaisesRegex(berth.Error, "unknown scheduler 'fcsf'"):
             berth.sweep(AXES, "fcsf", executor=executor, **GRID)
+
+
+class Fingerprint(unittest.TestCase):
+    """What binds a folder to a scheduler."""
+
+    def of(self, **attributes):
+        mine = Shortest()
+        vars(mine).update(attributes)
+        return fingerprint(mine)
+
+    def test_files_that_text_and_paths_name_count_by_what_they_hold_at_any_depth(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, other = pathlib.Path(folder) / "model.bin", pathlib.Path(folder) / "other.bin"
+            name = str(file)
+            held = {
+                "a path": file, "text": name, "a list": [1, [name]], "a tuple of paths": (file,), "a dict": {"files": {"model": name}},
+                "a set": {name}, "an object": types.SimpleNamespace(model=name), "beside a lock": [threading.Lock(), name],
+                "a closure": lambda: name, "a list of functions": [lambda: file],
+            }
+            held["itself"] = ring = [name]
+            ring.append(ring)
+            file.write_bytes(b"1")
+            other.write_bytes(b"1")
+            before = {what: self.of(model=value) for what, value in held.items()}
+            self.assertEqual(before, {what: self.of(model=value) for what, value in held.items()})
+            self.assertEqual(before["a path"], self.of(model=other))  # where it lies does not matter
+            file.write_bytes(b"2")
+            for what, value in held.items():
+                with self.subTest(what):
+                    self.assertNotEqual(self.of(model=value), before[what])
+            # Of a class itself, given as it is.
+            mine = type("Mine", (Shortest,), {"model": name})
+            of_two = fingerprint(mine)
+            file.write_bytes(b"3")
+            self.assertNotEqual(fingerprint(mine), of_two)
+        self.assertNotEqual(self.of(rule="a"), self.of(rule="b"))
+        self.assertEqual(self.of(rule="a" * 5000 + "\0\ud800"), self.of(rule="a" * 5000 + "\0\ud800"))  # the name of no file
+
+    def test_it_is_the_same_in_every_process(self):
+        # Strings' hashes, by which sets are ordered, differ from process to process.
+        program = textwrap.dedent("""
+            from berth._fingerprint import fingerprint
+            from travelling import Shortest
+
+            names = {"v100", "k80", "p100", "a100"}
+            mine = Shortest()
+            mine.options = {"types": names, "pairs": [frozenset(names), {(name, frozenset(names)) for name in names}]}
+            mine.rule = lambda job: job in {"v100", "k80", "p100", "a100"}
+            print(*names, fingerprint(mine))
+        """)
+        said = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ | {
+            "PYTHONHASHSEED": str(seed), "PYTHONPATH": f"{pathlib.Path(__file__).parent}:{os.environ.get('PYTHONPATH', '')}"}).stdout.split()
+            for seed in range(1, 5)]
+        self.assertGreater(len({tuple(words[:-1]) for words in said}), 1)
+        self.assertEqual(len({words[-1] for words in said}), 1)
 
 
 class OtherExecutors(unittest.TestCase):

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -197,6 +198,27 @@ TEST_CASE("sweep: a figure beyond what is measured is said as evaluate says it")
   CHECK(one.at("service_p50_s") == ">10000");
   for (const char* key : {"service_p50_s", "service_p99_s", "service_attainment"}) CHECK(rows[0].at(key) == one.at(key));
   CHECK(rows[1].at("service_p50_s").is_null());
+}
+
+// A request takes some hundredths of a second and one comes each 100 s: all are answered in time. Where the feature is
+// off, "-" stands in the place of its figures.
+TEST_CASE("sweep: its table shows the figures of features in the cells that have them") {
+  const TemporaryFolder folder;
+  const std::string sweep =
+      "sweep --workload 'queueing(rate=100,jobs=5)' --cluster v100=3 --clock event --seeds 0:2 --schedulers fcfs "
+      "--over 'features=|services(rate_per_s=0.01,replicas=1)' --out ";
+  const auto has = [](const Outcome& outcome, const std::string& row) {
+    CAPTURE(row, outcome.out, outcome.error);
+    CHECK(std::regex_search(outcome.out, std::regex(row)));
+  };
+  const Outcome usual = Berth(folder, sweep + "usual"),
+                asked = Berth(folder, sweep + "asked --metrics wait,service_attainment,deadline_misses,service_p50_s");
+  has(usual, R"(service_p50_s +service_p95_s +service_p99_s +service_goodput_per_s +service_attainment +service_gpu_hours\s)");
+  has(usual, R"(replicas=1\) +fcfs .* 0\.03 +0\.03 +0\.03 +0\.01 +1\.00 +\d+\.\d\d\s)");
+  has(usual, R"(\n +fcfs .* - +- +- +- +- +-\s)");
+  has(asked, R"(wait h +service_attainment +missed % +service_p50_s\s)");
+  has(asked, R"(replicas=1\) +fcfs .* \d+\.\d\d +1\.00 +- +0\.03\s)");  // no job has a deadline
+  has(asked, R"(\n +fcfs .* \d+\.\d\d +- +- +-\s)");
 }
 
 TEST_CASE("sweep: killed at any moment it goes on, and ends with the same tables to the bit") {

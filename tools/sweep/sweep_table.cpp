@@ -49,12 +49,12 @@ std::uint64_t Signature(const CsvFile& file) {
 
 // What was asked for, or the usual columns and those of what some cell has.
 std::vector<MetricColumn> Shown(const std::string& metrics, const std::vector<MetricColumn>& figures) {
-  if (!metrics.empty()) return MetricColumns(metrics, {});
-  std::vector<MetricColumn> shown = MetricColumns(UsualMetrics({}), {});
+  std::vector<MetricColumn> shown = MetricColumns(metrics.empty() ? UsualMetrics({}) : metrics, {});
   for (const MetricColumn& figure : figures) {
     const bool own = figure.field->member == nullptr || figure.field->member == &Metrics::deadline_miss_rate;
-    if (own) shown.push_back(MetricColumns(figure.field->key, {}).front());
+    if (own && metrics.empty()) shown.push_back(MetricColumns(figure.field->key, {}).front());
   }
+  for (MetricColumn& column : shown) column.off = false;  // a cell's is: SweptCell::off
   return shown;
 }
 

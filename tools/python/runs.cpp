@@ -158,6 +158,7 @@ nb::dict JobsOf(const RunResult& run, const Scenario& scenario) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   struct Job {
     int index, stops = 0, interruptions = 0, type = -1;
+    bool runs = false;
     double end = kNone;
     const char* status = "not come";
   };
@@ -168,7 +169,7 @@ nb::dict JobsOf(const RunResult& run, const Scenario& scenario) {
     Job& job = list[U(event.job)];
     switch (event.kind) {
       case EventKind::kComplete:
-        job.status = "completed", job.end = event.time;
+        job.status = "completed", job.end = event.time, job.runs = false;
         break;
       case EventKind::kReject:
         job.status = "rejected";
@@ -177,17 +178,16 @@ nb::dict JobsOf(const RunResult& run, const Scenario& scenario) {
         job.status = "unfinished";
         break;
       case EventKind::kStop:
-        ++job.stops;
+        ++job.stops, job.runs = false;
         break;
       case EventKind::kInterrupt:
-        ++job.interruptions;
-        break;
-      case EventKind::kMove:
-        ++job.stops, job.type = event.type;
+        ++job.interruptions, job.runs = false;
         break;
       case EventKind::kStart:
+      case EventKind::kMove:
       case EventKind::kPack:
-        job.type = event.type;
+        job.stops += job.runs;  // left its GPUs for others without a stop between
+        job.type = event.type, job.runs = true;
         break;
       case EventKind::kDown:
       case EventKind::kUp:

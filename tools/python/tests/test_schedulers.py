@@ -328,6 +328,20 @@ class Simulate(unittest.TestCase):
         with unittest.mock.patch.object(results, "has_pandas", lambda: False):
             self.assertEqual(berth.simulate("fcfs", **SMALL).jobs["job"], list(range(80)))
 
+    def test_a_running_job_that_is_moved_or_packed_is_preempted(self):
+        run = berth.simulate("gandiva", cluster="v100=8,k80=8", seed=1, workload="synthetic(rate=3,jobs=60)")
+        left, running = [], set()
+        for event, job in zip(run.events["event"], run.events["job"]):
+            if job in running and event in ("stop", "move", "pack"):
+                left.append(event)
+            if event in ("start", "move", "pack"):
+                running.add(job)
+            elif event in ("stop", "complete"):
+                running.remove(job)
+        self.assertEqual(set(left), {"stop", "move", "pack"})
+        self.assertEqual(run.jobs["preemptions"].sum(), len(left))
+        self.assertEqual(run.jobs["preemptions"].mean(), run.metrics["preemptions_per_job"])  # the simulator's own count
+
     def test_a_scenario_as_frames_and_back_is_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
             first, second, cluster = (os.path.join(folder, name) for name in ("a.h5", "b.h5", "cluster.toml"))

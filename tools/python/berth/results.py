@@ -268,9 +268,16 @@ def summary_of(rows: list[Record]) -> list[Record]:
             first = summaries[0]["mean_jct_s"] if summaries else row["mean_jct_s"]
             ratio = {"mean": row["mean_jct_s"] / first if row["mean_jct_s"] and first else math.nan}
         row.pop("workloads")
-        figures = {key: math.nan if value is None else value for key, value in row.items()}
+        figures = {key: _figure(value) for key, value in row.items()}
         head = {key: figures.pop(key) for key in ("scheduler", "knowledge", "jobs", "unfinished", "unstable", "mean_jct_s")}
         summaries.append(head | {
             "mean_jct_low_s": low, "mean_jct_high_s": high, "jct_ratio": ratio["mean"],
             "jct_ratio_low": ratio.get("low", math.nan), "jct_ratio_high": ratio.get("high", math.nan)} | figures)
     return summaries
+
+
+def _figure(value: Any) -> Any:
+    """JSON has no nan and nothing infinite: it says null, and ">10000" of what is beyond all that is measured."""
+    if value is None:
+        return math.nan
+    return math.inf if isinstance(value, str) and value.startswith(">") else value

@@ -97,6 +97,18 @@ class Evaluate(unittest.TestCase):
         one = berth.evaluate(["fcfs", "srpt"], seeds=1000, **SMALL).summary()
         self.assertEqual(one["jct_ratio"].iloc[1], one["mean_jct_s"].iloc[1] / one["mean_jct_s"].iloc[0])
 
+    def test_a_figure_beyond_what_is_measured_is_infinite_in_a_summary_too(self):
+        # A replica answers a request each 5 s and two come a second, for hours.
+        of = dict(workload="queueing(rate=100,jobs=5)", cluster="v100=3", clock="event", seeds=range(2))
+        services = "services(rate_per_s={},base_s=5,max_batch=1,replicas=1)"
+        table = berth.evaluate("fcfs", features=services.format(2), **of)
+        self.assertEqual(list(table["service_p99_s"]), [np.inf, np.inf])
+        summary = table.summary()
+        self.assertEqual((summary["service_p99_s"].dtype.kind, list(summary["service_p99_s"])), ("f", [np.inf]))
+        self.assertEqual((list(summary["knowledge"]), summary["signature"].map(type).tolist()), (["none"], [str]))
+        cells = berth.sweep({"rate": [0.01, 2]}, "fcfs", features=services.format("{rate}"), **of).summary()["service_p99_s"]
+        self.assertEqual((cells.dtype.kind, list(np.isinf(cells))), ("f", [False, True]))
+
     def test_bad_input_is_said_as_the_command_line_says_it(self):
         for schedulers, keywords, words in [
             ("fcsf", {}, r"schedulers: unknown scheduler 'fcsf' \(did you mean 'fcfs'\?\)"),

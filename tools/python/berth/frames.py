@@ -69,7 +69,7 @@ class Evaluation(pandas.DataFrame):
         Parameters
         ----------
         metric
-            A column. What ends in ``_s`` is drawn in hours.
+            A column. A time (``_s``, not ``_per_s``) is drawn in hours.
         ax
             Where. None: a new figure.
 
@@ -92,7 +92,8 @@ class Evaluation(pandas.DataFrame):
 
             _, ax = matplotlib.pyplot.subplots()
         schedulers = list(dict.fromkeys(self["scheduler"]))
-        unit, label = (3600.0, metric[:-2] + " (h)") if metric.endswith("_s") else (1.0, metric)
+        time = metric.endswith("_s") and not metric.endswith("per_s")
+        unit, label = (3600.0, metric[:-2] + " (h)") if time else (1.0, metric)
         for place, scheduler in enumerate(schedulers):
             values = self.loc[self["scheduler"] == scheduler, metric] / unit
             ax.plot(values, [place + 0.25] * len(values), "o", color="0.7", markersize=4)  # not under the interval

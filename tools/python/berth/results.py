@@ -50,7 +50,7 @@ def evaluate(schedulers: SchedulerLike | Iterable[SchedulerLike] | None = None, 
     -------
     Evaluation
         A row a scheduler and seed: scheduler, seed, knowledge, and the figures by their keys in ``berth evaluate --json``, to the
-        bit (seconds where the key ends in ``_s``). A `pandas.DataFrame`; without pandas `Rows`, dicts with the same methods.
+        bit (``_s``: seconds, ``_per_s``: a rate). A `pandas.DataFrame`; without pandas `Rows`, dicts with the same methods.
 
     Raises
     ------

@@ -88,6 +88,10 @@ class Evaluate(unittest.TestCase):
 
         matplotlib.use("Agg")
         self.assertEqual(table.plot("p99_jct_s").get_xlabel(), "p99_jct (h)")
+        rates = berth.evaluate("fcfs", seeds="1000:1003", features="services(rate_per_s=0.05)", **SMALL)
+        drawn = rates.plot("service_goodput_per_s")  # a rate is no time
+        self.assertEqual(drawn.get_xlabel(), "service_goodput_per_s")
+        self.assertEqual(list(drawn.lines[0].get_xdata()), list(rates["service_goodput_per_s"]))
         with unittest.mock.patch.object(results, "has_pandas", lambda: False):
             rows = berth.evaluate(["fcfs", First], seeds="1000:1003", **SMALL)
         self.assertEqual([row["signature"] for row in rows], list(table["signature"]))

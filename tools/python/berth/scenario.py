@@ -9,7 +9,7 @@ import os
 import pathlib
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -210,11 +210,20 @@ def _write_columns(name: str, columns: Mapping[str, Any], path: str) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(columns)
-        rows.writerows(zip(*([_text(value) for value in values] for values in columns.values())))
+        rows.writerows(zip(*(list(_texts(name, column, values)) for column, values in columns.items())))
+
+
+def _texts(name: str, column: str, values: Iterable[Any]) -> Iterator[Any]:
+    for row, value in enumerate(values):
+        try:
+            yield _text(value)
+        except (TypeError, ValueError):  # an array, say, which is no cell
+            raise ValueError(f"{name}, row {row}: column {column!r}: expected text, a number, a date or a span of time, found "
+                             f"{type(value).__name__}") from None
 
 
 def _text(value: Any) -> Any:
-    if value is None or value != value:  # NaN, NaT
+    if value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA, which compares with nothing; NaN, NaT
         return ""
     if isinstance(value, np.timedelta64):
         return repr(float(value / np.timedelta64(1, "s")))

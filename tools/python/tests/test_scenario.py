@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import numpy as np
+import pandas
 
 import berth
 
@@ -88,6 +89,8 @@ class FromFrame(unittest.TestCase):
             (Frame(CSV), {"skip_bat": 1}, "skip_bad"),
             ({"arrival": [0, 1], "duration": [1]}, {}, "one length"),
             ({"arrival": 0}, {}, "a sequence in column 'arrival', found int"),
+            ({"arrival": [0, 1], "duration": [1, np.array([1, 2])]}, {}, "frame, row 1: column 'duration': expected text, .* found ndarray"),
+            ({"arrival": [0, 1], "duration": [1, pandas.NA], "gpus": [1, 1]}, {}, "frame, row 1: column 'duration'"),
             ({}, {}, "found none"),
         ]:
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
@@ -95,6 +98,17 @@ class FromFrame(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "frame: expected a data frame"):
             berth.Scenario.from_frame(7, self.out, cluster="h100=4")
         self.assertFalse(self.out.exists())
+
+    def test_pandas_na_is_an_empty_cell_as_none_is(self):
+        jobs = {"submit_time": [0, 60, 120], "duration": [60, 60, 60], "gpus": pandas.array([4, 1, 1], dtype="Int64")}
+        read = {}
+        for name, missing in {"NA": pandas.array([pandas.NA, 1000, 2000], dtype="Int64"), "None": [None, 1000, 2000]}.items():
+            for kind, table in {"mapping": dict, "frame": pandas.DataFrame}.items():
+                with self.subTest(name, kind=kind):
+                    scenario = berth.Scenario.from_frame(table({**jobs, "deadline": missing}), self.out, cluster="a100=8")
+                    read[name, kind] = scenario.to_frames().jobs
+                    self.assertEqual(list(read[name, kind]["deadline"].isna()), [True, False, False])
+        self.assertTrue(all(read["NA", "mapping"].equals(other) for other in read.values()))
 
     def test_rows_may_be_left_out(self):
         scenario = berth.Scenario.from_frame(Frame(CSV), self.out, cluster="h100=4", skip_bad=1)

@@ -24,10 +24,10 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[n
     returned is there until the step after the next one. Copy what is to stay longer. Masks are read-only, since the next step
     believes them. The bits are the same on any number of threads.
 
-    ``info`` holds ``action_mask`` int8 [N, A], ``discount`` float32 [N], and with the keyword `signal` ``signal`` float32 [N]. An
-    episode that ends is followed by the next one within the same step (``AutoresetMode.SAME_STEP``). Then there are also
-    ``final_obs`` float32 [N, D] with ``_final_obs`` bool [N], which says whose rows were written, and ``final_mask`` int8 [N, A],
-    of those truncated.
+    ``info`` holds ``action_mask`` int8 [N, A], ``discount`` float32 [N] (of `reset` 1), and of steps with the keyword `signal`
+    ``signal`` float32 [N]. An episode that ends is followed by the next one within the same step (``AutoresetMode.SAME_STEP``).
+    Then there are also ``final_obs`` float32 [N, D] with ``_final_obs`` bool [N], which says whose rows were written, and
+    ``final_mask`` int8 [N, A], of those truncated.
 
     Attributes: `num_envs`, N; `single_observation_space`, a Box [D]; `single_action_space`, a Discrete (A);
     `observation_space` [N, D], `action_space` [N].
@@ -113,7 +113,7 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[n
         self._core.reset(seed_of(seed))
         self._own.begin()
         now = self._buffers[self._core.turn]
-        return now["observation"], {"action_mask": now["action_mask"]}
+        return now["observation"], {"action_mask": now["action_mask"], "discount": np.ones(self.num_envs, np.float32)}
 
     def step(
         self, actions: ArrayLike

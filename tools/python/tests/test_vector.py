@@ -55,8 +55,10 @@ class Vector(unittest.TestCase):
         for name, keywords in SMALL_OF.items():
             envs, env = berth.make_vec(N, name, **keywords), berth.make(name, **keywords)
             rng = np.random.default_rng(2)
-            many, _ = envs.reset()
+            many, infos = envs.reset()
             alone, info = env.reset()
+            self.assertEqual(sorted(infos), sorted(set(info) - {"time"}))
+            self.assertEqual((infos["discount"].dtype, infos["discount"].tolist(), info["discount"]), (np.float32, [1.0] * N, 1.0))
             ends = 0
             for _ in range(150):
                 np.testing.assert_array_equal(many[0], alone)

@@ -127,7 +127,7 @@ TEST_CASE("the watchdog gives back what Berth holds or pinned, and leaves its us
   slurm.AddJob(2, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}, {"state_reason", "JobHeldAdmin"}});       // pinned, held again
   slurm.AddJob(3, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}, {"priority", 4}, {"state_reason", ""}});  // released
   slurm.AddJob(4, {{"admin_comment", ""}});                                                                                // its user's hold
-  const std::string watchdog = BERTH_SOURCE_DIR "/tools/slurm/watchdog", heartbeat = slurm / "heartbeat";
+  const std::string watchdog = slurm / "bin/watchdog", heartbeat = slurm / "heartbeat";
   const pid_t child = fork();
   if (child == 0) {
     if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);

@@ -6,6 +6,7 @@ FakeSlurm::FakeSlurm() : path_(std::getenv("PATH")) {
   std::filesystem::create_directories(folder_ / "bin");
   for (const char* name : {"squeue", "sinfo", "scontrol", "sacctmgr"})
     std::filesystem::copy_file(BERTH_SOURCE_DIR "/tests/slurm/fake_slurm.py", folder_ / "bin/" + name);
+  std::filesystem::copy_file(BERTH_SOURCE_DIR "/tools/slurm/watchdog", folder_ / "bin/watchdog");
   setenv("PATH", (folder_ / "bin:" + path_).c_str(), 1);
   setenv("FAKE_SLURM", (folder_ / "state.json").c_str(), 1);
   Save({{"now", kNow}, {"jobs", Json::array()}, {"nodes", Json::array()}});

@@ -1,4 +1,5 @@
-// A Slurm of files instead of daemons (tests/slurm/fake_slurm.py), first on PATH while this lives.
+// A Slurm of files instead of daemons (tests/slurm/fake_slurm.py), first on PATH while this lives. With the watchdog
+// (tools/slurm) as bin/watchdog.
 #pragma once
 
 #include <cstdlib>

@@ -266,7 +266,7 @@ void Controller::GiveBack() {
   for (const SlurmJob& job : state_.jobs) {
     if (!job.held_by_berth() || live_.HeldSinceReleased(job) || !live_.InPartitions(job)) continue;
     const int index = live_.Find(job.id);
-    const bool hopeless = index < 0 || !job.asks.empty() || live_.FittingTypes(live_.job(index)) == 0;
+    const bool hopeless = index < 0 || !live_.Asks(job).empty() || live_.FittingTypes(live_.job(index)) == 0;
     if ((options_.mode == ControlMode::kControl && !hopeless) || tended_at_.contains(job.id) || !MayChange())
       continue;
     tended_at_[job.id] = now_s_;

@@ -7,6 +7,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
@@ -48,6 +49,30 @@ bool LiveCluster::InPartitions(const SlurmGpuNode& node) const {
          });
 }
 
+std::string LiveCluster::Asks(const SlurmJob& job) const {
+  return job.asks.empty() && !Featured(job.features) ? "features of nodes" : job.asks;
+}
+
+std::optional<std::uint64_t> LiveCluster::Featured(const std::string& features) const {
+  if (features.empty()) return ~std::uint64_t{0};
+  const bool brackets = features.front() == '[' && features.back() == ']';
+  const std::string text = brackets ? features.substr(1, features.size() - 2) : features;
+  if (text.find_first_of("[](){}&,*") != std::string::npos) return std::nullopt;
+  std::uint64_t types = 0;
+  for (std::size_t g = 0; g < featured_.size(); ++g) {
+    const int nodes = types_[g].count / std::max(1, types_[g].gpus_per_node);
+    bool all = false, any = false;
+    for (const std::string& name : SplitOutsideParentheses(text, '|')) {
+      const auto found = featured_[g].find(name);
+      any = any || found != featured_[g].end();
+      all = all || (found != featured_[g].end() && found->second == nodes);
+    }
+    if (any && !all) return std::nullopt;
+    if (all) types |= std::uint64_t{1} << g;
+  }
+  return types;
+}
+
 bool LiveCluster::Ours(const SlurmJob& job) const {
   return !options_.control || job.marked() || Adopts(job) || RowOf(job) >= 0;
 }
@@ -65,7 +90,7 @@ int LiveCluster::RowOf(const SlurmJob& job) const {
 // Types, nodes and rows afresh; jobs that are there are taken in again, in order of submission.
 void LiveCluster::BeginAnew(const SlurmState& state) {
   types_.clear(), gpu_types_.clear(), node_number_.clear(), type_of_node_.clear(), first_device_.clear(),
-      node_of_.clear();
+      node_of_.clear(), featured_.clear();
   std::map<std::pair<std::string, int>, int> number;
   std::set<std::string> names;  // of GPUs, and of types
   for (const SlurmGpuNode& node : nodes_) names.insert(node.gpu_type);
@@ -156,6 +181,10 @@ std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_
   std::size_t unknown = 0;
   for (const SlurmJob& job : state.jobs) unknown += InScope(job) && Ours(job) && RowOf(job) < 0 ? 1 : 0;
   if (!same || jobs_.size() + unknown > capacity_) BeginAnew(state);
+  featured_.assign(types_.size(), {});
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    for (const std::string& feature : nodes_[n].features) ++featured_[U(type_of_node_[n])][feature];
+  }
   holder_.assign(node_of_.size(), kNobody);
   std::vector<const SlurmJob*> shown;
   for (const SlurmJob& job : state.jobs) {
@@ -181,9 +210,10 @@ std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_
 
 std::uint64_t LiveCluster::AllowedTypes(const LiveJob& job) const {
   std::uint64_t allowed = 0;
+  const std::uint64_t featured = Featured(job.slurm.features).value_or(~std::uint64_t{0});
   for (std::size_t g = 0; g < types_.size(); ++g) {
     const std::string& asked = job.slurm.gpu_type;
-    const bool named = asked.empty() || gpu_types_[g] == asked;
+    const bool named = (asked.empty() || gpu_types_[g] == asked) && (featured >> g & 1) != 0;
     if ((named && job.slurm.per_node <= types_[g].gpus_per_node) || job.type == static_cast<int>(g))
       allowed |= std::uint64_t{1} << g;
   }
@@ -213,7 +243,7 @@ bool LiveCluster::HasRoom(const LiveJob& job, std::span<const int> free) const {
 
 bool LiveCluster::Shown(const LiveJob& job) const {
   if (job.phase == LivePhase::kWaiting) return true;
-  if (options_.preemptive && !(job.words.checkpoint && job.slurm.requeue && job.slurm.asks.empty()))
+  if (options_.preemptive && !(job.words.checkpoint && job.slurm.requeue && Asks(job.slurm).empty()))
     return false;
   return job.phase == LivePhase::kOrdered || (job.phase == LivePhase::kRunning && job.type >= 0);
 }
@@ -233,8 +263,8 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   }
   if (from.held() && !Adopts(from) && (!from.held_by_berth() || HeldSinceReleased(from)))
     return blocked("held by its user");
-  if (!from.asks.empty()) {
-    job.why = "left to Slurm: it asks for " + from.asks;
+  if (const std::string asks = Asks(from); !asks.empty()) {
+    job.why = "left to Slurm: it asks for " + asks;
     return LivePhase::kLeft;
   }
   // "failed": never satisfied; Slurm keeps such a job until somebody cancels it or changes the dependency.

@@ -134,8 +134,10 @@ class LiveCluster {
   // Of `all_holds`: held by its user, and not marked yet as Berth's.
   bool Adopts(const SlurmJob& job) const {
     return options_.control && options_.all_holds && job.held() && job.reason != "JobHeldAdmin" &&
-           job.admin_comment.empty() && job.asks.empty();
+           job.admin_comment.empty() && Asks(job).empty();
   }
+  // For what that Berth does not look at, in words; "" = nothing.
+  std::string Asks(const SlurmJob& job) const;
   // Held by its user after Berth released it?
   bool HeldSinceReleased(const SlurmJob& job) const { return job.held_since_released(options_.user); }
   // Run as many tasks of its array as may?
@@ -153,6 +155,9 @@ class LiveCluster {
     return std::any_of(jobs_.begin(), jobs_.end(), [&](const LiveJob& job) { return job.phase == phase; });
   }
   bool InScope(const SlurmJob& job) const;
+  // Bits of the types whose nodes all have one of the features: "a", "a|b", "[a|b]". Nothing of other
+  // expressions, and where nodes of one type differ in them.
+  std::optional<std::uint64_t> Featured(const std::string& features) const;
   int RowOf(const SlurmJob& job) const;  // as Find, but -1 where its number was another's
   bool Ours(const SlurmJob& job) const;
   void BeginAnew(const SlurmState& state);
@@ -175,6 +180,7 @@ class LiveCluster {
   std::vector<std::string> gpu_types_;
   std::vector<SlurmGpuNode> nodes_;
   std::map<std::string, int> node_number_;
+  std::vector<std::map<std::string, int>> featured_;  // [types] how many of its nodes have a feature
   std::vector<int> type_of_node_, first_device_, node_of_, holder_;
   std::vector<int> foreign_;  // of each node: GPUs in use by what is not seen, at the look before
   std::vector<std::vector<double>> speeds_;  // [class][type]

@@ -200,11 +200,11 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
     if (std::isfinite(Number(from, "array_task_id")))
       job.id = Join(array, "_", CountOr(from, "array_task_id", 0.0));
   }
-  for (const auto& [key, words] : {std::pair{"resv_name", "a reservation"},
-                                   {"features", "features of nodes"},
-                                   {"excluded_nodes", "other nodes than some"}}) {
+  for (const auto& [key, words] :
+       {std::pair{"resv_name", "a reservation"}, {"excluded_nodes", "other nodes than some"}}) {
     if (!Text(from, key).empty()) job.asks = words;
   }
+  job.features = Text(from, "features");
   job.unusual = NumberOr(from, "het_job_id", 0.0) > 0.0;
   ReadGpus(from, job);
   if (const std::string nodes = Text(from, "nodes"); !nodes.empty()) job.nodes = ExpandHosts(nodes, where);
@@ -288,6 +288,9 @@ std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
     node.asleep = node.state.find("powered_down") != std::string::npos;
     node.reason = Text(from, "reason");
     node.partitions = Words(from, "partitions");
+    for (const std::string& words : Words(from, "active_features")) {
+      for (std::string& word : SplitOutsideParentheses(words, ',')) node.features.push_back(std::move(word));
+    }
     nodes.push_back(std::move(node));
   }
   std::stable_sort(nodes.begin(), nodes.end(), [](const SlurmGpuNode& a, const SlurmGpuNode& b) {

@@ -26,6 +26,7 @@ struct SlurmJob {
   std::string gpu_type;                                       // "" = any
   int cpus = 0;                                               // in all
   bool unusual = false;  // several types of GPU, part of a heterogeneous job, or not read: not for Berth
+  std::string features;  // of nodes, as it asks for them: "a", "a|b", "[a|b]", .. (LiveCluster::Featured)
   std::string asks;      // for what Berth does not look at, in words: a reservation, ..; "" = nothing
   std::string unread;    // what of it cannot be read, "" = nothing
   bool requeue = false;  // may be requeued, as submitted
@@ -67,7 +68,7 @@ struct SlurmGpuNode {
   bool usable = true;   // takes new jobs
   bool asleep = false;  // Slurm wakes it for a job, which takes minutes
   std::string unread;   // why it is none for Berth: GPUs of several types, or too many; "" = it is
-  std::vector<std::string> partitions;
+  std::vector<std::string> partitions, features;
 };
 
 struct SlurmState {

@@ -32,10 +32,10 @@ local function of_berth(job, partitions)
   return true
 end
 
--- What Berth does not look at: whole nodes (--exclusive is 0, =user 2, =mcs 3), features, reservations, nodes named or excluded. Slurm
+-- What Berth does not look at: whole nodes (--exclusive is 0, =user 2, =mcs 3), reservations, nodes named or excluded. Slurm
 -- schedules such jobs itself.
 local function unseen(job)
-  return job.req_nodes ~= nil or job.exc_nodes ~= nil or job.features ~= nil or job.reservation ~= nil
+  return job.req_nodes ~= nil or job.exc_nodes ~= nil or job.reservation ~= nil
     or job.shared == 0 or job.shared == 2 or job.shared == 3
 end
 

@@ -1,0 +1,200 @@
+// What of a real Slurm is not Berth's, or is not as usual: jobs that cannot be read or ask for what Berth does not look at, nodes with GPUs
+// of several types or asleep, failed dependencies, begin times, numbers that are given again. As controller_test.
+#include <algorithm>
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/controller_beside.hpp"
+#include "tests/errors.hpp"
+
+namespace berth {
+namespace {
+
+using test::Beside;
+using test::Calls;
+using test::CountStarts;
+
+}  // namespace
+
+TEST_CASE("control: an array in steps is read, and a job that cannot be read stops nobody", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1);
+  b.slurm.AddJob(4, {{"array_job_id", 4}, {"array_task_string", "0-50:5"}, {"partition", "cpu"}, {"tres_per_job", ""}, {"admin_comment", ""}});
+  b.slurm.AddJob(5, {{"array_job_id", 5}, {"array_task_string", "1,3,5..."}});  // Berth's, held
+  b.Look(3);
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.slurm.Job(5)["admin_comment"] == "berth-left");
+  const Calls calls = b.slurm.Calls();
+  CHECK(CountStarts(calls, "release 5") == 1);
+  CHECK(b.Status()["left"]["jobs"] == 1);
+  CHECK(b.Status()["healthy"] == true);
+  REQUIRE(b.Log("left").size() == 1);  // said once
+  CHECK(b.Log("left")[0]["id"] == "5");
+  CHECK(test::Says(b.Log("left")[0]["why"].get<std::string>(), "squeue --json: job 5: expected a whole number, found '5...'"));
+}
+
+TEST_CASE("control: nodes with GPUs of several types are left to Slurm, and so are jobs that only they can run", "[slurm]") {
+  Beside b;
+  b.slurm.AddNode("m1", "a", 4);
+  b.slurm.AddNode("m2", "a", 4);
+  Json state = b.slurm.State();
+  state["nodes"][3]["gres"] = "gpu:a100_1g.5gb:4,gpu:a100_3g.20gb:1";
+  state["nodes"][4]["gres"] = "gpu:a100_1g.5gb:4,gpu:a100_3g.20gb:1", state["nodes"][4]["partitions"] = {"mig"};
+  b.slurm.Save(state);
+  b.slurm.AddJob(1);
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:a100_3g.20gb:1"}});
+  b.slurm.AddJob(3, {{"required_nodes", "m1"}});
+  b.Look(2);
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.slurm.Job(2)["admin_comment"] == "berth-left");
+  CHECK(b.slurm.Job(3)["admin_comment"] == "berth-left");
+  CHECK(b.Status()["nodes"].size() == 3);
+  CHECK(b.Status()["left"] == Json{{"jobs", 0}, {"nodes", 1}});  // of the other partition nobody asks
+  REQUIRE(b.Log("left").size() == 1);
+  CHECK(b.Log("left")[0]["id"] == "m1");
+}
+
+TEST_CASE("control: who depends on a job that failed waits, and is never started", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"dependency", "afterok:9(failed)"}});
+  b.slurm.AddJob(2);
+  b.Look(10, 30.0);
+  CHECK(b.State(2) == "RUNNING");
+  CHECK(CountStarts(b.slurm.Calls(), "update JobId=1 ") == 0);
+  CHECK(b.Status()["queue"][0]["reason"] == "waits for afterok:9(failed)");
+  b.slurm.SetJob(1, {{"dependency", ""}});
+  b.Look(2);
+  CHECK(b.State(1) == "RUNNING");
+}
+
+TEST_CASE("control: who asks for what Berth does not look at is given back, and adopted by none", "[slurm]") {
+  Beside b;
+  b.options.all_holds = true;
+  b.slurm.AddJob(1, {{"resv_name", "maint"}});
+  b.slurm.AddJob(2, {{"features", "nvlink"}});
+  b.slurm.AddJob(3, {{"excluded_nodes", "v1"}});
+  b.slurm.AddJob(4, {{"features", "nvlink"}, {"admin_comment", ""}});  // its user's hold
+  b.slurm.AddJob(5);
+  b.slurm.Set("late", true);
+  b.Look(2);
+  for (int id = 1; id <= 3; ++id) CHECK((b.slurm.Job(id)["priority"] == 1 && b.slurm.Job(id)["admin_comment"] == "berth-left"));
+  CHECK((b.slurm.Job(4)["priority"] == 0 && b.slurm.Job(4)["admin_comment"] == ""));
+  CHECK(b.slurm.Job(5)["admin_comment"] == "berth pinned");
+  const Calls calls = b.slurm.Calls();
+  CHECK(std::none_of(calls.begin(), calls.end(), [](const std::string& call) { return call.find("ReqNodeList=") != std::string::npos && !call.starts_with("update JobId=5 "); }));
+  // In a dry run Slurm has them from the start.
+  b.options.mode = ControlMode::kDryRun;
+  b.Restart();
+  b.Look();
+  CHECK(b.Status()["queue"][0]["reason"] == "left to Slurm: it asks for a reservation");
+}
+
+TEST_CASE("control: features choose among GPU types, and what else they say is Slurm's", "[slurm]") {
+  Beside b;
+  Json state = b.slurm.State();
+  state["nodes"][0]["active_features"] = "volta,rack1", state["nodes"][1]["active_features"] = "volta,rack2";
+  state["nodes"][2]["active_features"] = {"pascal", "rack1"};  // a list, as later Slurms have it
+  b.slurm.Save(state);
+  b.slurm.AddJob(1, {{"features", "pascal"}});
+  b.slurm.AddJob(2, {{"features", "[volta|pascal]"}});
+  b.slurm.AddJob(3, {{"features", "rack1"}});  // has one of the v100 nodes
+  b.slurm.AddJob(4, {{"features", "volta&rack1"}});
+  b.slurm.AddJob(5, {{"features", "volta"}, {"tres_per_job", "gres:gpu:4"}});
+  b.Look(3);
+  CHECK(b.Nodes(1) == "p1");
+  CHECK(b.State(2) == "RUNNING");
+  CHECK(b.Nodes(5).starts_with("v"));
+  for (const int id : {1, 2, 5}) CHECK(b.slurm.Job(id)["admin_comment"] == "berth pinned");
+  for (const int id : {3, 4}) CHECK(b.slurm.Job(id)["admin_comment"] == "berth-left");
+}
+
+TEST_CASE("control: a node on which a job did not start is not the next that it is tried on", "[slurm]") {
+  Beside b;
+  Json state = b.slurm.State();
+  state["nodes"][0]["unfit"] = true;
+  b.slurm.Save(state);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look();
+  CHECK(b.slurm.Job(1)["required_nodes"] == "v1");
+  b.Look(1, 16.0), b.Look(1, 31.0);  // held again, and after the pause released elsewhere
+  CHECK(b.slurm.Job(1)["required_nodes"] == "v2");
+  b.Look();
+  CHECK(b.Nodes(1) == "v2");
+}
+
+TEST_CASE("control: where no other node has room, and when all were tried, a refused one is tried again", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  std::string tried;
+  for (int i = 0; i < 4; ++i) {
+    b.Look();
+    tried += b.slurm.Job(1)["required_nodes"].get<std::string>() + " ";
+    b.Look(1, 16.0);
+    b.Look(1, 29.0);  // a second is left of the pause
+  }
+  CHECK(tried == "v1 v2 v1 v2 ");
+}
+
+TEST_CASE("control: nodes that Slurm sent to sleep are woken by a start, those that are awake go first", "[slurm]") {
+  Beside b;
+  Json state = b.slurm.State();
+  state["nodes"][0]["state_flags"] = {"CLOUD", "POWERED_DOWN"};
+  b.slurm.Save(state);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look(2);
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look(2);
+  CHECK(b.Nodes(1) == "v2");
+  CHECK(b.Nodes(2) == "v1");
+}
+
+TEST_CASE("control: a number that Slurm gives again is another job, with words of its own", "[slurm]") {
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.AddJob(5, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100000,checkpoint"}});
+  b.Look(2);
+  CHECK(b.State(5) == "RUNNING");
+  // slurmctld is killed, and gives 5 to somebody else's job, which has no checkpoints.
+  Json state = b.slurm.State();
+  state["jobs"] = Json::array();
+  b.slurm.Save(state);
+  SECTION("after a look without it") { b.Look(); }
+  SECTION("between two looks") {}
+  b.slurm.AddJob(5, {{"tres_per_job", "gres:gpu:v100:4"}, {"user_name", "bob"}, {"submit_time", b.now}, {"time_limit", 600}});
+  b.Look(2);
+  CHECK(b.State(5) == "RUNNING");
+  REQUIRE(b.Log("end").size() == 1);
+  REQUIRE(b.Log("job").size() == 2);
+  CHECK(b.Log("job")[1]["user"] == "bob");
+  CHECK_FALSE(b.Log("job")[1].contains("checkpoint"));
+  b.slurm.AddJob(6, {{"tres_per_job", "gres:gpu:v100:8"}, {"comment", "steps=1"}});  // would stop it
+  b.Look(3, 2.0);
+  CHECK(CountStarts(b.slurm.Calls(), "requeue") == 0);
+  CHECK(b.State(5) == "RUNNING");
+  // A requeue is no new job, though Slurm sets another time of submission.
+  b.slurm.SetJob(5, {{"job_state", "PENDING"}, {"priority", 0}, {"state_reason", "JobHeldUser"}, {"state_description", "job requeued in held state"}, {"restart_cnt", 1},
+                     {"submit_time", b.now}, {"nodes", ""}, {"gres_detail", Json::array()}, {"held_gpus", Json::array()}});
+  b.Look();
+  CHECK(b.Log("job").size() == 3);  // 5, 5, 6
+  CHECK(b.Log("stop").size() == 1);
+}
+
+TEST_CASE("control: after a requeue Slurm's own begin time is taken off, and a user's is waited for", "[slurm]") {
+  Beside b;
+  const auto requeued = [](double begin) -> Json {
+    return {{"restart_cnt", 1}, {"state_reason", "JobHeldUser"}, {"state_description", "job requeued in held state"}, {"eligible_time", begin}, {"start_time", begin}};
+  };
+  b.slurm.AddJob(1, requeued(b.now + 121.0));
+  b.slurm.AddJob(2, requeued(b.now + 3600.0));
+  b.Look();
+  Calls calls = b.slurm.Calls();
+  CHECK(CountStarts(calls, "release 1") == 1);
+  CHECK(std::any_of(calls.begin(), calls.end(), [](const std::string& call) { return call.starts_with("update JobId=1 ") && call.ends_with(" StartTime=now"); }));
+  b.Look(10, 350.0);  // 99 s before it, when it might be Slurm's own
+  CHECK(CountStarts(b.slurm.Calls(), "release 2") == 0);
+  CHECK(b.State(2) == "PENDING");
+  b.Look(2, 50.0), b.Look();
+  CHECK(b.State(2) == "RUNNING");
+}
+
+}  // namespace berth

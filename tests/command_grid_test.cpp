@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "data/workloads.hpp"
 #include "env/base/index.hpp"
@@ -18,6 +20,7 @@
 #include "env/sim/simulator.hpp"
 #include "tests/a100s.hpp"
 #include "tests/catch.hpp"
+#include "tests/channel_ranges.hpp"
 #include "tests/command_points.hpp"
 #include "tests/drawn_process.hpp"
 #include "tests/errors.hpp"
@@ -128,6 +131,53 @@ TEST_CASE("every service has a level before a point is done, and levels follow t
   point.Close(view, decision);
   REQUIRE(simulator.Apply(decision).ok());
   CHECK(view.Find<ServiceState>()->services[0].devices.size() == 3);
+}
+
+// Five jobs run on five of six GPUs, a replica on the sixth; two more replicas are ordered, and two jobs wait. Of the five
+// GPUs that jobs may have, two are kept for the replicas. One job is shown: those hidden keep four or five, so that -1 or
+// -2 are left. The service's requests of 0.03 s may take 0.001 s: 30 times as long as they may, and 10 is the most.
+TEST_CASE("what commands say of the cluster is within its range where more was promised than there is, by hand") {
+  std::vector<test::TinyJob> jobs(5, {0, 99999});
+  jobs.insert(jobs.end(), {{10, 99999}, {20, 99999}});
+  ScenarioData data = test::TinyData({{"v", 6}}, {{1.0}}, jobs);
+  data.features = ParseFeatures("services(rate_per_s=30,replicas=1,slo_s=0.001)");
+  Simulator simulator{Scenario(std::move(data))};
+  const auto advance_to = [&simulator](double at) {
+    REQUIRE(simulator.AdvanceToDecision());
+    while (simulator.now() < at) {
+      REQUIRE(simulator.Apply(Decision{}).ok());
+      REQUIRE(simulator.AdvanceToDecision());
+    }
+  };
+  advance_to(0.0);
+  Decision decision;
+  for (int job = 0; job < 5; ++job) decision.Start(job, kV);
+  REQUIRE(simulator.Apply(decision).ok());
+  advance_to(10.0);
+  decision.Clear();
+  decision.controls.push_back({kReplicasControl, 0, 3.0});
+  REQUIRE(simulator.Apply(decision).ok());
+  advance_to(20.0);
+  const ClusterView view = simulator.View(Knowledge::kOracle);
+  MdpSpec mdp = Process("start,replicas");
+  mdp.preemptive = true;
+  DecisionPoint point(mdp);
+  point.Begin(view);
+  point.Start(view);
+  point.Gather(view);
+  point.Observe(view, 1);
+  CHECK(point.plan().room(kV) < 0);
+  const EncoderInfo info = ObservationOf(mdp);
+  const auto at = [](const std::vector<ChannelInfo>& channels, std::string_view name) {
+    return std::find_if(channels.begin(), channels.end(), [&](const ChannelInfo& it) { return name == it.name; }) -
+           channels.begin();
+  };
+  const ObservationLayout& layout = point.layout();
+  CHECK(point.observation()[U(layout.types_offset() + at(info.type, "room"))] == 0.0F);
+  const int service = layout.q - 1;  // its row
+  CHECK(point.observation()[U(service * layout.job_channels + at(info.job, "is_service"))] == 1.0F);
+  CHECK(point.observation()[U(service * layout.job_channels + at(info.job, "tight"))] == 10.0F);
+  test::RequireRanges(info, layout, point.observation());
 }
 
 TEST_CASE("a layout is offered to an idle GPU where it helps who waits, and not back again, by hand") {

@@ -1,5 +1,6 @@
 // What policies may choose and what the simulator accepts are the same: random commands over random features, each
-// against the simulator's own validation of the decision that it would make.
+// against the simulator's own validation of the decision that it would make. What policies see meanwhile is within
+// the ranges of its channels.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -18,6 +19,7 @@
 #include "env/gym/decision_point.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/channel_ranges.hpp"
 #include "tests/drawn_process.hpp"
 
 namespace berth {
@@ -296,6 +298,7 @@ Played Play(Stream& stream, std::uint64_t seed) {
   DecisionPoint point(drawn.mdp);
   if (point.grid() == nullptr) return played;
   point.Begin(simulator.View(Knowledge::kOracle));
+  const EncoderInfo channels = ObservationOf(drawn.mdp);
   Decision decision;
   while (simulator.AdvanceToDecision()) {
     const ClusterView view = simulator.View(Knowledge::kOracle);
@@ -303,6 +306,7 @@ Played Play(Stream& stream, std::uint64_t seed) {
     point.Start(view);
     point.Gather(view);
     point.Observe(view, drawn.visible);
+    test::RequireRanges(channels, point.layout(), point.observation());
     point.OpenMask(view);
     const CommandGrid& grid = *point.grid();
     PutCommands put;

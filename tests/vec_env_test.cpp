@@ -10,6 +10,7 @@
 #include "env/gym/sched_env.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
+#include "tests/channel_ranges.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -547,28 +548,13 @@ TEST_CASE("a work-conserving process offers done only where nothing fits, and th
 
 TEST_CASE("observation channels stay in their stated ranges") {
   const EncoderInfo encoder = EncoderOf(kObservationV1);
-  const auto parts = {encoder.job, encoder.pair, encoder.type, encoder.global};
   SchedEnvOptions options = Options(true, 4);
   options.episode_jobs = 30;
   SchedEnv env(std::make_shared<ToySource>(Clock{ClockKind::kEvent}), options, 0);
   env.Begin(0);
   Stream stream(10, Purpose::kTest);
-  const ObservationLayout layout = env.layout();
-  const int rows[] = {layout.q, layout.q * layout.g, layout.g, 1};
   for (SchedEnv::Outcome outcome; !outcome.terminated;) {
-    std::size_t at = 0, part = 0;
-    for (const auto& channels : parts) {
-      for (int row = 0; row < rows[part]; ++row) {
-        for (const ChannelInfo& channel : channels) {
-          const float x = env.observation()[at++];
-          CAPTURE(channel.name, x);
-          REQUIRE(x >= channel.low);
-          REQUIRE(x <= channel.high);
-        }
-      }
-      ++part;
-    }
-    REQUIRE(at == env.observation().size());
+    test::RequireRanges(encoder, env.layout(), env.observation());
     outcome = env.Step(RandomLegal(env.mask(), stream));
   }
 }

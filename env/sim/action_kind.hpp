@@ -60,7 +60,8 @@ class ActionKind {
   virtual int Rows(const ClusterView& /*view*/) { return 0; }
 
   // Channels (ActionInfo): of one of its columns, of one of its rows, and of a command. A command of a job's
-  // row is described in its own columns and in those of `start`, with level -1. All 0 before it is called.
+  // row is described in its own columns and in those of `start`, with level -1. All 0 before it is called;
+  // what is beyond a channel's range is brought to its edge.
   virtual void WriteColumn(const ClusterView& /*view*/, const ActionColumn& /*column*/, float* /*f*/) {}
   virtual void WriteRow(const ClusterView& /*view*/, int /*row*/, float* /*f*/) {}
   virtual void WritePair(const ClusterView& /*view*/, const Plan& /*plan*/, int /*subject*/,

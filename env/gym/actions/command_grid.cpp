@@ -6,6 +6,15 @@
 #include "env/base/index.hpp"
 
 namespace berth {
+namespace {
+
+// What a kind wrote, within what its channels say. A policy's input stays where a space says it is, also
+// where a speed that is an estimate is above the best or a plan has promised more than there is.
+void Bound(std::span<const ChannelInfo> channels, float* f) {
+  for (const ChannelInfo& channel : channels) *f = std::clamp(*f, channel.low, channel.high), ++f;
+}
+
+}  // namespace
 
 CommandGrid::CommandGrid(const MdpSpec& mdp) : least_columns_(mdp.columns), least_rows_(mdp.rows) {
   for (const ActionUse& use : ParseActions(mdp.actions)) {
@@ -139,7 +148,9 @@ void CommandGrid::Write(const ClusterView& view, const Plan& plan, const Observa
       const int subject = kind.kind->OfJobs() ? -1 : SubjectOf(kind, row);
       if (subject < 0) continue;
       job[0] = 1.0F;  // present
-      kind.kind->WriteRow(view, subject, job + fj + U(kind.row_channel));
+      float* own = job + fj + U(kind.row_channel);
+      kind.kind->WriteRow(view, subject, own);
+      Bound(kind.info->row, own);
     }
   }
   float* type = to.data() + layout.types_offset();
@@ -152,6 +163,7 @@ void CommandGrid::Write(const ClusterView& view, const Plan& plan, const Observa
     float* own = type + ft + U(kind->type_channel);
     own[0] = 1.0F;
     kind->kind->WriteColumn(view, column, own + 1);
+    Bound(kind->info->column, own + 1);
   }
   float* pair = to.data() + layout.pairs_offset();
   for (int row = 0; row < rows_; ++row) {
@@ -177,8 +189,9 @@ void CommandGrid::Rewrite(const ClusterView& view, const Plan& plan, const Obser
   for (int c = 0; c < columns(); ++c, type += layout.type_channels) {
     const int its_type = columns_[U(c)].type;
     if (its_type < 0) continue;
-    type[0] = static_cast<float>(plan.room(its_type)) /
-              static_cast<float>(std::max(view.types()[U(its_type)].count, 1));
+    // Who runs and is not shown keeps GPUs that were promised to others: then there are none.
+    const auto room = static_cast<float>(std::max(plan.room(its_type), 0));
+    type[0] = std::min(room / static_cast<float>(std::max(view.types()[U(its_type)].count, 1)), 1.0F);
   }
   float* job = to.data() + layout.jobs_offset() + fj;
   float* pair = to.data() + layout.pairs_offset() + fp;
@@ -193,6 +206,7 @@ void CommandGrid::Rewrite(const ClusterView& view, const Plan& plan, const Obser
         const int subject = SubjectOf(kind, row);
         if (subject < 0 || (own == nullptr && !kind.kind->OfJobs())) continue;
         kind.kind->WritePair(view, plan, subject, columns_[U(c)], pair + kind.pair_channel);
+        Bound(kind.info->pair, pair + kind.pair_channel);
       }
     }
   }
@@ -216,7 +230,8 @@ int CommandGrid::RoomNeeded(const ClusterView& view, const Plan& plan, int job, 
   if (const Kind* kind = KindOf(column)) {
     return kind->kind->OfJobs() ? kind->kind->RoomNeeded(view, plan, job, it) : -1;
   }
-  return view.Rate(job, it.type) > 0.0 ? plan.Takes(view, job, it.type, view.Gang(job)) : ActionKind::kNeverFits;
+  return view.Rate(job, it.type) > 0.0 ? plan.Takes(view, job, it.type, view.Gang(job))
+                                       : ActionKind::kNeverFits;
 }
 
 void CommandGrid::Put(const ClusterView& view, Plan& plan, int row, int column) {

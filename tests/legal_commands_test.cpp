@@ -29,7 +29,7 @@ using test::Below;
 using test::DrawnProcess;
 using test::DrawProcess;
 
-constexpr int kCommands = 3'000'000;
+constexpr int kCommands = 5'000'000;
 
 // What the plan decides so far, without `job`.
 Decision Without(const DecisionPoint& point, const ClusterView& view, int job) {

@@ -18,10 +18,13 @@ inline bool NoneInService(const ClusterView& view, int job) {
          std::ranges::none_of(view.Devices(job), [&](int device) { return view.InService(device); });
 }
 
-// GPUs that others may take once a job has left: not those that will leave service. Any thread.
+// GPUs that others may take once a job has left: not those that will leave service, or have others on them.
+// Any thread.
 inline int FreedBy(const ClusterView& view, int job) {
-  return static_cast<int>(
-      std::ranges::count_if(view.Devices(job), [&](int device) { return view.InService(device); }));
+  if (view.Partner(job) >= 0) return 0;
+  return static_cast<int>(std::ranges::count_if(view.Devices(job), [&](int device) {
+    return view.InService(device) && view.PartHolders(device).size() <= 1;
+  }));
 }
 
 }  // namespace berth

@@ -164,7 +164,7 @@ int RunForecast(const std::vector<std::string>& arguments) {
     throw Error(Join(options.Where("at"), ": expected one moment without --calibrate, found ", times.size()));
   if (options.Given("moments") && (!calibrate || !times.empty()))
     throw Error(Join(options.Where("moments"),
-                     ": expected --calibrate, and no --at: it says how many moments ", "are calibrated"));
+                     ": expected --calibrate, and no --at: it says how many moments are calibrated"));
   if (options.Given("top") && calibrate)
     throw Error(Join(options.Where("top"), ": expected no --calibrate, which shows no single jobs"));
   const std::string spec = options.Text("scheduler"),

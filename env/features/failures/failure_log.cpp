@@ -56,6 +56,11 @@ void FindGpus(const FailureSettings& settings, const ScenarioData& scenario, con
                    DidYouMean(name.substr(0, slash), known)));
 }
 
+void AddRow(const std::vector<std::string>& cells, std::string& events) {
+  if (!events.empty()) events += '|';
+  for (std::size_t k = 0; k < cells.size(); ++k) events += (k > 0 ? ":" : "") + cells[k];
+}
+
 }  // namespace
 
 void FailureSettings::Load() {
@@ -81,8 +86,7 @@ void FailureSettings::Load() {
     if (line.find_first_of("|:;()=") != std::string::npos) {
       throw Error(Join(where, ": expected none of |:;()= , found '", line, "'"));
     }
-    if (!events.empty()) events += '|';
-    for (std::size_t k = 0; k < cells.size(); ++k) events += (k > 0 ? ":" : "") + cells[k];
+    AddRow(cells, events);
   }
   if (events.empty()) throw Error(Join("feature 'failures': log: ", log, " has no rows"));
 }
@@ -98,8 +102,7 @@ std::shared_ptr<const FeatureSettings> FailureSettings::OfJobs(const JobTable&, 
     if (up <= 0.0) continue;
     cells[0] = InWords(std::max(0.0, ParseNumber(cells[0], "events") - origin_s));
     cells[1] = InWords(up);
-    if (!kept->events.empty()) kept->events += '|';
-    for (std::size_t k = 0; k < cells.size(); ++k) kept->events += (k > 0 ? ":" : "") + cells[k];
+    AddRow(cells, kept->events);
   }
   return kept;
 }

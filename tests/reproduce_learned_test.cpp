@@ -15,6 +15,7 @@
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tools/reproduce/learned/bound.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
 #include "tools/reproduce/learned/experiments.hpp"
 #include "tools/reproduce/learned/gradient/training_sets.hpp"
@@ -105,6 +106,52 @@ TEST_CASE("learned: targets are met by the estimate, or surely by the whole inte
   CHECK(RatioTarget("1", "", {0.95, 0.891, 1.0}, 1.0, true).measured == "0.950 [0.891, 1.000]");
 }
 
+TEST_CASE("learned: a bound in expectation decides by the lower end of its interval") {
+  const auto judged = [](const Interval& least) {
+    Target target = RatioTarget("1", "", {0.868, 0.852, 0.883}, 0.714, false);
+    BoundInExpectation(target, least, 0.714);
+    return target;
+  };
+  const Target cannot = judged({0.825, 0.782, 0.868});
+  CHECK(cannot.verdict == Verdict::kCannotBe);
+  CHECK(cannot.measured ==
+        "0.868 [0.852, 0.883]; in expectation no scheduler below 0.825 [0.782, 0.868]");
+  CHECK(judged({0.730, 0.700, 0.760}).verdict == Verdict::kNotMet);      // the estimate alone is above 0.714
+  CHECK(judged({0.730, 0.710, 0.750}).verdict == Verdict::kWithdrawn);  // less than 1% of 0.714 is left
+  CHECK(judged({kNan, kNan, kNan}).measured == "0.868 [0.852, 0.883]");
+  Target exact = RatioTarget("1", "", {0.868, 0.852, 0.883}, 0.714, false);
+  Bound(exact, 0.730, 0.714);  // of these very workloads
+  CHECK(exact.verdict == Verdict::kCannotBe);
+  CHECK(exact.measured == "0.868 [0.852, 0.883]; no scheduler below 0.730");
+}
+
+TEST_CASE("learned: the least mean JCT by hand, and of every workload of a load") {
+  // 100 s on the fast GPU, 400 s on the slow one. A job each 90 s: the fast one can do 0.9 of them and the
+  // slow one does 0.1: 0.9 * 100 + 0.1 * 400 = 130 s. A job each 75 s is more than both can do.
+  const Scenario scenario = test::Tiny({{"fast", 1}, {"slow", 1}}, {{4, 1}}, {{0, 400, 0}});
+  CHECK(LeastMeanJct(scenario, 1.0 / 90.0) == Approx(130.0).epsilon(1e-9));
+  CHECK(LeastMeanJct(scenario, 1.0 / 200.0) == Approx(100.0).epsilon(1e-9));
+  CHECK(std::isnan(LeastMeanJct(scenario, 1.0 / 75.0)));
+  LoadGrid grid;
+  grid.loads = {kLoads[1], kLoads[0]};
+  grid.seeds = {1000, 1001, 1002};
+  grid.drawn = 60, grid.begin = 10, grid.end = 40;
+  const std::vector<double> least = LeastMeanJcts(grid, 1);
+  REQUIRE(least.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(least[i] == LeastMeanJct(grid.Workload(kLoads[0], grid.seeds[i]).make(), 4.8 / 3600.0));
+  CHECK(least[0] != least[1]);
+}
+
+TEST_CASE("learned: the page says what is least over its workloads, and not of the first") {
+  const TemporaryFolder folder;
+  const Outcome ran = Reproduce(folder, "--only bound --seeds 1000:1002 --policies . --no-pictures --out o");
+  CAPTURE(ran.out, ran.error);
+  const std::string page = Slurp(folder / "o/learned.md");
+  CHECK(Has(page, "| 4.8 single/h | 15.57 [15.24, 15.90] | 15.24–15.90 |"));
+  CHECK(Has(page, "| 6.4 single/h | more work than GPUs |"));
+}
+
 TEST_CASE("learned: the Gini coefficient of hand-worked values") {
   CHECK(Gini({2, 2, 2}) == Approx(0.0).margin(1e-15));
   // One of four has all: 1 - 1/4.
@@ -172,7 +219,7 @@ TEST_CASE(
   CHECK(ReadOutcome(folder.path(), key("a.h5", 10), true)->source == "another build");
 }
 
-TEST_CASE("learned: loads that the cluster does not carry under one of two schedulers are in no average") {
+TEST_CASE("learned: loads that the cluster does not carry under one of two can be left out of an average") {
   const TemporaryFolder folder;
   LoadGrid grid;
   grid.loads = {kLoads[0], kLoads[1]};

@@ -187,7 +187,7 @@ void ReportCluster(const LearnedSettings& settings, const ReproductionRuns& runs
     WriteTable(result, settings, part, grid, runs, page);
     const std::vector<std::string> shown = Shown(part, result);
     WriteRatios(result, shown, grid, page);
-    AddClusterTargets(part, result, grid, out.targets);
+    AddClusterTargets(part, result, grid, runs, out.targets);
     if (!result.rows.empty()) {
       const std::string& best = result.rows.front().opponent.spec;
       AddTwoWays({Join("1, ", part.name), result.policies,

@@ -40,7 +40,7 @@ Target BelowAll(const ClusterPart& part, const ClusterResult& result, const std:
 }
 
 // 1.4 times better than the aware max-min LP at each load that it sustains.
-Target BeatsLp(const ClusterResult& result, const LoadGrid& grid) {
+Target BeatsLp(const ClusterResult& result, const LoadGrid& grid, const ReproductionRuns& runs) {
   const std::string
       name = "1, oracle",
       asked = "1.4 times below the aware max-min LP (`gavel`) where it is stable: ratio at most 0.714";
@@ -59,11 +59,9 @@ Target BeatsLp(const ClusterResult& result, const LoadGrid& grid) {
     largest = ratio.mean;
     worst = RatioTarget(name, asked, ratio, 1.0 / 1.4, false);
     worst.measured += Join(" at ", grid.loads[load].Name(), ", the least of ", stable.size(), " loads");
-    double least = 0.0;
-    for (const std::uint64_t seed : grid.seeds)
-      least += LeastMeanJct(grid.Workload(grid.loads[load], seed).make(), grid.loads[load].rate / 3600.0) /
-               static_cast<double>(grid.seeds.size());
-    Bound(worst, least / gavel->at[load].jct_s.mean, 1.0 / 1.4);
+    Grid least(grid.loads.size());
+    least[load] = LeastMeanJcts(grid, load);
+    BoundInExpectation(worst, CompareAt({least}, grid.MeanJcts(runs, "gavel"), {load}).overall, 1.0 / 1.4);
   }
   return largest < 0.0 ? NotMeasured(name, asked, "no common runs") : worst;
 }
@@ -112,7 +110,7 @@ ClusterResult MeasurePart(const ClusterPart& part, const LearnedSettings& settin
 }
 
 void AddClusterTargets(const ClusterPart& part, const ClusterResult& result, const LoadGrid& grid,
-                       std::vector<Target>& targets) {
+                       const ReproductionRuns& runs, std::vector<Target>& targets) {
   const auto ratio = [&](const char* asked, const char* spec, Comparison ClusterRow::*which, double bound) {
     const std::string name = Join("1, ", part.name);
     const ClusterRow* row = result.Find(spec);
@@ -124,7 +122,7 @@ void AddClusterTargets(const ClusterPart& part, const ClusterResult& result, con
     ratio("mean over the loads at least 15% below `srpt`: ratio at most 0.85", "srpt", &ClusterRow::all,
           0.85);
     targets.push_back(BelowAll(part, result, "srpt"));
-    targets.push_back(BeatsLp(result, grid));
+    targets.push_back(BeatsLp(result, grid, runs));
   } else {
     ratio("single GPUs at least 25% below `las`: ratio at most 0.75", "las", &ClusterRow::singles, 0.75);
     ratio("gangs at least 15% below `las`: ratio at most 0.85", "las", &ClusterRow::gangs, 0.85);

@@ -37,6 +37,6 @@ ClusterResult MeasurePart(const ClusterPart& part, const LearnedSettings& settin
                           const Opponents& opponents, const ReproductionRuns& runs);
 
 void AddClusterTargets(const ClusterPart& part, const ClusterResult& result, const LoadGrid& grid,
-                       std::vector<Target>& targets);
+                       const ReproductionRuns& runs, std::vector<Target>& targets);
 
 }  // namespace berth

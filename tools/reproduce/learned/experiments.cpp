@@ -90,11 +90,21 @@ Target ValueTarget(std::string row, std::string asked, double value, double boun
 
 constexpr double kWorthwhile = 0.99;  // less than this share of what is asked is left to gain: withdrawn
 
+static void DecideByBound(Target& target, double least, double asked) {
+  if (target.verdict != Verdict::kNotMet) return;
+  if (least > kWorthwhile * asked) target.verdict = least > asked ? Verdict::kCannotBe : Verdict::kWithdrawn;
+}
+
 void Bound(Target& target, double least, double asked) {
   if (std::isnan(least)) return;
   target.measured += Join("; no scheduler below ", Fixed(least, 3));
-  if (target.verdict != Verdict::kNotMet) return;
-  if (least > kWorthwhile * asked) target.verdict = least > asked ? Verdict::kCannotBe : Verdict::kWithdrawn;
+  DecideByBound(target, least, asked);
+}
+
+void BoundInExpectation(Target& target, const Interval& least, double asked) {
+  if (std::isnan(least.mean)) return;
+  target.measured += Join("; in expectation no scheduler below ", WithInterval(least, 3));
+  DecideByBound(target, least.low, asked);
 }
 
 void Headroom(Target& target, double searched, double asked) {

@@ -73,9 +73,12 @@ struct Target {
 Target RatioTarget(std::string row, std::string asked, const Interval& ratio, double bound, bool surely);
 // A mean below a published figure.
 Target ValueTarget(std::string row, std::string asked, double value, double bound, int decimals);
-// No scheduler has a ratio below `least`, so a target that is not met may be one that cannot be, or is not
-// worth asking for.
+// No scheduler has a ratio below `least` on these workloads, so a target that is not met may be one that
+// cannot be, or is not worth asking for.
 void Bound(Target& target, double least, double asked);
+// The same of a ratio that only its expectation is bounded by: `least` is an estimate, and the lower end of
+// its interval decides.
+void BoundInExpectation(Target& target, const Interval& least, double asked);
 // One that knows all jobs was searched and has the ratio `searched`: what is left to gain, but no bound;
 // above what is asked the search says nothing.
 void Headroom(Target& target, double searched, double asked);

@@ -54,8 +54,8 @@ class Targets {
                                    " steps: below the searched policies, the interval apart from 1"),
                       closes = Join(
                           StepsText(steps),
-                          " steps: a third or more of what lies between those and the bound closed, over "
-                          "the loads that are carried");
+                          " steps: a third or more of what lies between those and the bound in expectation "
+                          "closed, over the loads that are carried");
     const GradientTask& task = results_.Task(MeasuredOn::kLoads);
     const std::vector<std::string> searched = results_.settings().policies.Specs(kSearchedPolicies);
     const std::vector<Grid> policies = results_.Policies("oracle", steps);
@@ -78,7 +78,7 @@ class Targets {
     return {row, asked, /*judged=*/!results_.settings().quick};
   }
 
-  // Sums over loads and workloads of: least there can be, searched, trained.
+  // Sums over loads and workloads of: least there can be in expectation, searched, trained.
   Target Closed(const SeedTarget& target, const std::vector<std::string>& specs, const Grid& trained,
                 const Grid& searched, std::size_t seeds) {
     const LoadGrid& grid = results_.Task(MeasuredOn::kLoads).loads();
@@ -87,17 +87,17 @@ class Targets {
     double least_s = 0.0, searched_s = 0.0, trained_s = 0.0;
     std::string names;
     for (const std::size_t load : CarriedLoads(grid, results_.runs(), specs, loads)) {
+      const std::vector<double> least = LeastMeanJcts(grid, load);
       double sums[3] = {};
-      for (std::size_t w = 0; w < grid.seeds.size(); ++w) {
-        const Scenario scenario = grid.Workload(grid.loads[load], grid.seeds[w]).make();
-        sums[0] += LeastMeanJct(scenario, grid.loads[load].rate / 3600.0);
-        sums[1] += searched[load][w], sums[2] += trained[load][w];
-      }
+      for (std::size_t w = 0; w < grid.seeds.size(); ++w)
+        sums[0] += least[w], sums[1] += searched[load][w], sums[2] += trained[load][w];
       if (std::isnan(sums[0] + sums[1] + sums[2])) continue;  // more work than GPUs
       least_s += sums[0], searched_s += sums[1], trained_s += sums[2];
       names += Join(names.empty() ? "" : ", ", grid.loads[load].Name());
     }
     if (names.empty()) return NotMeasured(target.row, target.asked, "no load is carried and bounded");
+    if (searched_s <= least_s)  // on few workloads it may be: the bound is an expectation
+      return NotMeasured(target.row, target.asked, "the searched policies are not above the bound");
     const double share = (searched_s - trained_s) / (searched_s - least_s);
     return JudgeSeeds(target, Join(Fixed(100.0 * share, 0), "% at ", names), seeds, share >= 1.0 / 3.0,
                       /*by_any_seed=*/false);

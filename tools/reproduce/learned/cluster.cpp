@@ -174,8 +174,9 @@ void ReportCluster(const LearnedSettings& settings, const ReproductionRuns& runs
            "the ratio of "
            "means; brackets "
            "are 95% hierarchical bootstrap intervals over training seeds and workloads, paired; bold "
-           "where the interval is below 1. n: workloads that count, fewer where a run takes "
-           "seconds. ",
+           "where the interval is below 1. Columns `single` and `gangs` of the tables by load, and the "
+           "targets of row 1, count all their loads, carried or not. n: workloads that count, fewer where a "
+           "run takes seconds. ",
            LoadMarks()));
   std::vector<Cells> points, curves;
   for (const ClusterPart& part : kClusterParts) {

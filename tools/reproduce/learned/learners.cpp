@@ -51,7 +51,7 @@ void ReportLearners(const LearnedSettings& settings, const ReproductionRuns& run
       "Oracle knowledge, 500,000 environment steps each and no others (nothing is chosen by validation), the "
       "cluster and loads of row 1. Mean JCT in hours; of "
       "learners over training seeds and workloads. The last columns: learner over scheduler, mean over "
-      "the loads that the cluster carries under both [95%]. ",
+      "the loads that the cluster carries under both [95%]; the targets count all loads, carried or not. ",
       LoadMarks()));
   Cells header = {"scheduler"};
   for (const Load& load : grid.loads) header.push_back(load.Name());

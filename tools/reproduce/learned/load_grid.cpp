@@ -80,12 +80,10 @@ std::string LoadResult::Cell() const {
 
 const char* LoadMarks() {
   return "†: the cluster does not keep up; late work (what is left, less what a cluster without end would "
-         "have "
-         "left) grew over the second half of the measured jobs by more than 5% of the work that arrived, "
-         "with "
-         "a 95% interval over workloads above 0, so the mean depends on which jobs are measured; such cells "
-         "are in no average. `*`: a run outlived the last arrival, so that its end was less crowded, which "
-         "flatters it.";
+         "have left) grew over the second half of the measured jobs by more than 5% of the work that "
+         "arrived, with a 95% interval over workloads above 0, so the mean depends on which jobs are "
+         "measured. Means over training seeds count every seed and carry no mark. `*`: a run outlived the "
+         "last arrival, so that its end was less crowded, which flatters it.";
 }
 
 LoadResult ResultAt(const LoadGrid& grid, const ReproductionRuns& runs, std::size_t load,

@@ -59,7 +59,8 @@ const char* LoadMarks();
 Interval LearnedMean(const std::vector<Grid>& policies, std::size_t load);
 std::vector<Grid> Grids(const LoadGrid& grid, const ReproductionRuns& runs,
                         const std::vector<std::string>& specs);
-// Those of the loads that the cluster carries under each of the schedulers: the others are in no average.
+// Those of the loads that the cluster carries under each of the schedulers. What is averaged over these alone
+// says so on the page; everything else counts all loads.
 std::vector<std::size_t> CarriedLoads(const LoadGrid& grid, const ReproductionRuns& runs,
                                       const std::vector<std::string>& specs, std::vector<std::size_t> loads);
 // Over some of the loads; without a value where they are none.

@@ -57,7 +57,8 @@ void ReportScale(const LearnedSettings& settings, const ReproductionRuns& runs, 
   page.Paragraph(Join(
       "Mean JCT in hours at 5.6 single-GPU and 2.6 gang jobs an hour on 36 GPUs of each type, and at ten "
       "times the rates on 360; jobs 1500 to 2000 and 15000 to 20000. In brackets learned over it, with "
-      "the 95% interval over training seeds and workloads. ",
+      "the 95% interval over training seeds and workloads. The target is the mean over both loads, carried "
+      "or not. ",
       LoadMarks()));
   for (const Part& part : Parts()) {
     const std::vector<std::string> policies = settings.policies.Specs(part.policy);

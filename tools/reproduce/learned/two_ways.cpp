@@ -36,7 +36,8 @@ void WriteTwoWays(const LearnedPage& parts, ReproductionPage& page) {
       "Policies `NAME_gradient`, each `berth train` once, the last policy of every training seed, beside the "
       "policies `NAME`, whose weights were searched (`berth tune`) from a rule: the same task and test, less "
       "is "
-      "better. The rows above are of `NAME`. [95%] over training seeds and workloads.");
+      "better. The rows above are of `NAME`. [95%] over training seeds and workloads. Row 1 counts all its "
+      "loads, carried or not.");
   page.Rows({"row", "gradient / search [95%]", "best rule", "search / rule [95%]", "gradient / rule [95%]",
              "each seed"},
             parts.two_ways);

@@ -158,7 +158,8 @@ void Report(const ActionStudy& study, ReproductionPage& page) {
   page.Heading(Join("What each part gives (`", kAblations, "`)"));
   page.Paragraph(Join(
       "The row's own training at ", Thousands(static_cast<double>(kSteps)), " steps and `", kBoth,
-      "`, with one thing otherwise: its metric over that without the change, all seeds of both. "
+      "`, with one thing otherwise: its metric over that without the change, all seeds of both; intervals "
+      "are over workloads and the seeds of the former, beside the mean of the latter's. "
       "Above 1 what was taken away helps, below 1 what was added does. What is blind is compared with the "
       "same that is blind too. `",
       HiddenSizes().name, "` is no row of the page: on `", HiddenSizes().cluster, "` with `",
@@ -168,9 +169,8 @@ void Report(const ActionStudy& study, ReproductionPage& page) {
     const ActionRow& row = RowOf(it);
     const ActionResults results(study.ResultFile(NameOf(row, "all")));
     rows.push_back({Join("`", row.name, "`"), it.what, Join("`", it.options, "`"), row.metric.name,
-                    WithInterval(results.Ratio(study.Policies(NameOf(row, it.name)),
-                                               study.Policies(NameOf(row, BesideOf(it))), row.metric),
-                                 3)});
+                    results.RatioCell(study.Policies(NameOf(row, it.name)),
+                                      study.Policies(NameOf(row, BesideOf(it))), row.metric)});
   }
   page.Rows({"row", "otherwise", "options", "metric", "of the same without"}, rows);
 }

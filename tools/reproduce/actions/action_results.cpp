@@ -1,6 +1,8 @@
 #include "tools/reproduce/actions/action_results.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
@@ -8,6 +10,7 @@
 #include "env/base/spec.hpp"
 #include "tools/evaluation_file.hpp"
 #include "tools/reproduce/learned/comparison.hpp"
+#include "tools/reproduce/learned/experiments.hpp"
 
 namespace berth {
 namespace {
@@ -31,6 +34,11 @@ std::size_t ActionResults::IndexOf(const std::string& scheduler) const {
 
 bool ActionResults::keeps_up(const std::string& scheduler) const {
   return !unstable_[IndexOf(scheduler)];
+}
+
+bool ActionResults::keep_up(const std::vector<std::string>& schedulers) const {
+  return std::all_of(schedulers.begin(), schedulers.end(),
+                     [&](const std::string& it) { return keeps_up(it); });
 }
 
 std::vector<double> ActionResults::Values(const std::string& scheduler, const ActionMetric& metric) const {
@@ -65,7 +73,17 @@ std::vector<double> ActionResults::MeanValues(const std::vector<std::string>& sc
 
 Interval ActionResults::Ratio(const std::vector<std::string>& schedulers, const std::vector<std::string>& to,
                               const ActionMetric& metric) const {
-  return BootstrapRatio(MeanValues(schedulers, metric), MeanValues(to, metric), kBootstrapSeed);
+  std::vector<Grid> policies;
+  for (const std::string& scheduler : schedulers) policies.push_back({Values(scheduler, metric)});
+  const Comparison over = Compare(policies, {MeanValues(to, metric)}, kBootstrapSeed);
+  // Workloads on which one has no value would be left out for all, which flatters who did nothing there.
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  return over.workloads == static_cast<int>(workloads_) ? over.overall : Interval{kNone, kNone, kNone};
+}
+
+std::string ActionResults::RatioCell(const std::vector<std::string>& schedulers,
+                                     const std::vector<std::string>& to, const ActionMetric& metric) const {
+  return Join(WithInterval(Ratio(schedulers, to, metric), 3), keep_up(schedulers) && keep_up(to) ? "" : "†");
 }
 
 std::string ActionResults::Best(const std::vector<std::string>& among, const ActionMetric& metric) const {
@@ -77,6 +95,27 @@ std::string ActionResults::Best(const std::vector<std::string>& among, const Act
     best = scheduler, least = mean;
   }
   return best;
+}
+
+const char* ToString(RowVerdict verdict) {
+  switch (verdict) {
+    case RowVerdict::kWon:
+      return "won";
+    case RowVerdict::kLevel:
+      return "level";
+    case RowVerdict::kLost:
+      return "lost";
+    case RowVerdict::kNotCompared:
+      break;
+  }
+  return "not compared";
+}
+
+RowVerdict JudgeRow(const Interval& ratio, bool holds, bool keep_up) {
+  if (!keep_up) return RowVerdict::kNotCompared;
+  if (!holds || ratio.low > 1.0 + kMostWorse) return RowVerdict::kLost;
+  if (std::isnan(ratio.mean)) return RowVerdict::kNotCompared;
+  return ratio.high < 1.0 ? RowVerdict::kWon : RowVerdict::kLevel;
 }
 
 }  // namespace berth

@@ -29,7 +29,6 @@ using Cells = ReproductionPage::Cells;
 
 constexpr const char* kPage = "actions.md";
 constexpr std::size_t kShownRules = 6;
-constexpr double kMostWorse = 0.02;  // a row lost by more than this is lost
 
 ChildStep TrainingStep(const ActionStudy& study, const ActionRow& row, std::int64_t seed) {
   Words options = Joined({"--actions", row.actions}, ClusterWords(row));
@@ -93,8 +92,8 @@ ChildStep Evaluation(const ActionStudy& study, const ActionRow& row) {
       study.seeds, row.window, ClusterWords(row));
 }
 
-// A row's table, and whether it is won: 1, 0 neither, -1 lost.
-int Report(const ActionStudy& study, const ActionRow& row, ReproductionPage& page, Cells& summary) {
+// A row's table, and whether it is won.
+RowVerdict Report(const ActionStudy& study, const ActionRow& row, ReproductionPage& page, Cells& summary) {
   const ActionResults results(study.ResultFile(row.name));
   const bool bounded = *row.no_worse.key != '\0';
   const std::vector<std::string> specialists = SpecialistSpecs(study, row),
@@ -142,19 +141,17 @@ int Report(const ActionStudy& study, const ActionRow& row, ReproductionPage& pag
   for (const std::string& policy : policies)
     held += bounded ? results.MeanOf(policy, row.no_worse) / static_cast<double>(policies.size()) : 0.0;
   const bool holds = !bounded || held <= bound;
-  const bool won = all.high < 1.0 && holds, lost = all.low > 1.0 + kMostWorse || !holds;
+  const RowVerdict verdict = JudgeRow(all, holds, results.keep_up(policies) && results.keeps_up(best));
   summary = {Join("`", row.name, "`"),
              Join("`", best, "`"),
              row.metric.name,
-             WithInterval(all, 3),
+             results.RatioCell(policies, {best}, row.metric),
              bounded ? Join(row.no_worse.name, " ", Fixed(held, 3), "; `", specialist, "` ",
                             Fixed(results.MeanOf(specialist, row.no_worse), 3), ", `", best, "` ",
                             Fixed(results.MeanOf(best, row.no_worse), 3))
                      : "",
-             won    ? "won"
-             : lost ? "lost"
-                    : "level"};
-  return won ? 1 : lost ? -1 : 0;
+             ToString(verdict)};
+  return verdict;
 }
 
 void AddOptions(Options& options) {
@@ -244,7 +241,7 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
 
   ReproductionPage page, tables;
   std::vector<Cells> summary;
-  int won = 0, lost = 0;
+  int won = 0, lost = 0, not_compared = 0;
   for (const ActionRow* row : rows) {
     if (const auto failed = evaluated.failed.find(Join(row->name, "_evaluate"));
         failed != evaluated.failed.end()) {
@@ -253,8 +250,9 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
       continue;
     }
     Cells cells;
-    const int verdict = Report(study, *row, tables, cells);
-    won += verdict > 0, lost += verdict < 0;
+    const RowVerdict verdict = Report(study, *row, tables, cells);
+    won += verdict == RowVerdict::kWon, lost += verdict == RowVerdict::kLost;
+    not_compared += verdict == RowVerdict::kNotCompared;
     summary.push_back(std::move(cells));
   }
   page.Paragraph("# Policies that do all that a cluster can, against specialists");
@@ -265,13 +263,15 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
       "specialists of a row (as they are, and with their numbers searched by `berth tune` for ",
       study.tune_s, " s) stand the six best of ", std::size(ActionRules()),
       " rules that know no more. Ratios are to the least mean of these, paired by workload, with 95% "
-      "intervals; of all seeds together in the first table. Won: the interval is below 1, and what must be "
-      "no worse is "
-      "within 2% of the least of any specialist; who does worse there is shown, and not compared with. ",
+      "intervals over workloads; of all seeds together in the first table, over training seeds and "
+      "workloads. Won: the interval is below 1, and what must be no worse is within 2% of the least of any "
+      "specialist; who does worse there is shown, and not compared with. Not compared: the policies, or the "
+      "best other, carry the mark †. ",
       UnstableMark(), "."));
   if (!rows.empty()) {
     page.Rows({"row", "best other", "metric", "all seeds", "no worse", ""}, summary);
-    page.Paragraph(Join("**", won, " of ", rows.size(), " won, ", lost, " lost.**"));
+    page.Paragraph(
+        Join("**", won, " of ", rows.size(), " won, ", lost, " lost, ", not_compared, " not compared.**"));
   }
   for (const ActionSection& section : sections) section.report(study, page);
   page.Append(tables);

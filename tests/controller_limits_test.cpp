@@ -179,6 +179,37 @@ TEST_CASE("control: a number that Slurm gives again is another job, with words o
   CHECK(b.Log("stop").size() == 1);
 }
 
+TEST_CASE("control: a requeued job stays the same job while its nodes are cleaned up and when it is submitted anew", "[slurm]") {
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.Set("epilog", 3.0);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=30000,checkpoint"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=20000"}});
+  b.Look(2);  // both run from 2 s on
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100"}});
+  b.Look(1, 100.0);  // at 102 s job 1 is requeued
+  const Json before = b.slurm.Job(1)["submit_time"];
+  b.Look();
+  CHECK(b.State(1) == "COMPLETING");
+  CHECK(b.slurm.Job(1)["submit_time"] == before);
+  b.Look(3);
+  CHECK(b.State(1) == "PENDING");
+  CHECK(b.slurm.Job(1)["submit_time"] != before);
+  CHECK(b.State(3) == "RUNNING");
+  CHECK(b.Log("job").size() == 3);
+  CHECK(b.Log("end").empty());
+  REQUIRE(b.Log("stop").size() == 1);
+  CHECK(b.Log("stop")[0]["steps"].get<double>() == Approx(100.0));  // a step a second
+  const LiveCluster& live = b.controller->live();
+  const LiveJob& job = live.job(live.Find("1"));
+  CHECK(job.arrival_s == before.get<double>());
+  CHECK(job.attained_s == Approx(100.0));
+  CHECK(job.preemptions == 1);
+  b.slurm.End(3);
+  b.Look(3);
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.Log("job").size() == 3);
+}
+
 TEST_CASE("control: after a requeue Slurm's own begin time is taken off, and a user's is waited for", "[slurm]") {
   Beside b;
   const auto requeued = [](double begin) -> Json {

@@ -3,7 +3,9 @@
 
 The state stands in FAKE_SLURM (JSON): "now" (s since 1970; none = the clock), "version", "jobs" and "nodes" in the form of
 `squeue --json` and `sinfo --json` of 22.05, "config" (lines of scontrol show config), "level" (of sacctmgr), and how it behaves:
-"silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither), "summed" (sinfo as 23.02 has it).
+"silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither),
+"summed" (sinfo as 23.02 has it), "epilog" (s for which the nodes of a requeued job are cleaned up; it completes until then, and has its
+old time of submission).
 Each call that changes something is a line of FAKE_SLURM.calls.
 """
 import fcntl
@@ -15,6 +17,7 @@ import time
 
 NAME, WORDS = os.path.basename(sys.argv[0]), sys.argv[1:]
 PATH = os.environ["FAKE_SLURM"]
+HOLD_GPUS = ("RUNNING", "COMPLETING")
 
 
 def count(text):
@@ -39,7 +42,7 @@ def place(state, job):
         of_type, size = node["gres"].split(",")[0].split(":")[1:3]
         if set(node["state_flags"]) - {"CLOUD", "POWERED_DOWN"} or node["state"] == "down" or node.get("unfit") or kind not in ("", of_type):
             continue
-        used = {k for j in state["jobs"] if j["job_state"] == "RUNNING" for n, k in j["held_gpus"] if n == node["name"]}
+        used = {k for j in state["jobs"] if j["job_state"] in HOLD_GPUS for n, k in j["held_gpus"] if n == node["name"]}
         free[node["name"]] = [k for k in range(int(size)) if k not in used]
     asked = hosts(job["required_nodes"])
     names = asked or sorted(free)
@@ -64,7 +67,15 @@ def place(state, job):
     return True
 
 
+def clean_up(state, job):
+    """The end of a requeue: only now it has another time of submission."""
+    job.update(job_state="PENDING", nodes="", gres_detail=[], held_gpus=[], submit_time=int(state.get("now") or time.time()))
+
+
 def advance(state):
+    for job in state["jobs"]:
+        if job["job_state"] == "COMPLETING" and (state.get("now") or time.time()) >= job["cleaned_up"]:
+            clean_up(state, job)
     for job in sorted(state["jobs"], key=lambda j: (-j["priority"], j["submit_time"], j["job_id"])):
         if job["job_state"] == "PENDING" and job["priority"] > 0 and not state.get("late"):
             if not job.get("dependency") and not place(state, job):
@@ -104,8 +115,10 @@ def change(state):
     elif verb == "hold" and job["job_state"] == "PENDING":
         job["priority"], job["state_reason"] = 0, "JobHeldAdmin"
     elif WORDS[:2] == ["requeuehold", "Incomplete"] and runs:
-        job.update(job_state="PENDING", priority=0, state_reason="JobHeldUser", state_description="job requeued in held state", nodes="", gres_detail=[], held_gpus=[],
-                   start_time=0, restart_cnt=job["restart_cnt"] + 1)
+        job.update(job_state="COMPLETING", priority=0, state_reason="JobHeldUser", state_description="job requeued in held state", start_time=0,
+                   restart_cnt=job["restart_cnt"] + 1, cleaned_up=(state.get("now") or time.time()) + state.get("epilog", 0))
+        if not state.get("epilog"):
+            clean_up(state, job)
     else:
         sys.exit("slurm_%s error: Job is no longer pending execution" % verb)
 
@@ -151,12 +164,12 @@ def run():
             advance(state)
             # From 24.05.1 on what has ended is left out, as by squeue without --json.
             ended = tuple(map(int, release.split("."))) < (24, 5, 1) or "--states=all" in WORDS
-            answer["jobs"] = [job for job in state["jobs"] if ended or job["job_state"] in ("PENDING", "RUNNING")]
+            answer["jobs"] = [job for job in state["jobs"] if ended or job["job_state"] in ("PENDING", *HOLD_GPUS)]
         elif NAME == "sinfo" and state.get("summed"):
             answer["sinfo"] = []
         elif NAME == "sinfo" or WORDS[:2] == ["show", "nodes"]:
             for node in state["nodes"]:
-                held = [j for j in state["jobs"] if j["job_state"] == "RUNNING"]
+                held = [j for j in state["jobs"] if j["job_state"] in HOLD_GPUS]
                 used = sum(n == node["name"] for j in held for n, _ in j["held_gpus"]) + node.get("others", 0)
                 node["gres_used"] = "gpu:%s:%d(IDX:N/A)" % (node["gres"].split(":")[1], used)
                 node["idle_cpus"] = node["cpus"] - used

@@ -34,10 +34,11 @@ struct SlurmJob {
   std::vector<std::string> nodes, required;   // where it runs; where alone it may
   std::vector<std::vector<int>> gpu_indices;  // [nodes] which GPUs of each; empty = not stated
 
-  // Is it the job that `before` was? A number is given again after slurmctld was killed; a requeue sets
-  // another time of submission.
+  // Is it the job that `before` was? A number is given again after slurmctld was killed. A requeue sets
+  // another time of submission, though only once the nodes are cleaned up; it counts the restart at once.
   bool same_as(const SlurmJob& before) const {
-    return user == before.user && (submit_s == before.submit_s || restarts > before.restarts);
+    const bool cleaned_up = before.state == "COMPLETING" && restarts > 0 && restarts == before.restarts;
+    return user == before.user && (submit_s == before.submit_s || restarts > before.restarts || cleaned_up);
   }
   bool pending() const { return state == "PENDING"; }
   bool held() const { return pending() && priority == 0.0; }

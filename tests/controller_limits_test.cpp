@@ -1,11 +1,13 @@
 // What of a real Slurm is not Berth's, or is not as usual: jobs that cannot be read or ask for what Berth does not look at, nodes with GPUs
-// of several types or asleep, failed dependencies, begin times, numbers that are given again. As controller_test.
+// of several types or asleep, jobs that nothing can run, failed dependencies, begin times, numbers that are given again. As controller_test.
 #include <algorithm>
+#include <fstream>
 #include <string>
 
 #include "tests/catch.hpp"
 #include "tests/controller_beside.hpp"
 #include "tests/errors.hpp"
+#include "tools/controller/live_forecast.hpp"
 
 namespace berth {
 namespace {
@@ -52,6 +54,52 @@ TEST_CASE("control: nodes with GPUs of several types are left to Slurm, and so a
   CHECK(b.Status()["left"] == Json{{"jobs", 0}, {"nodes", 1}});  // of the other partition nobody asks
   REQUIRE(b.Log("left").size() == 1);
   CHECK(b.Log("left")[0]["id"] == "m1");
+}
+
+TEST_CASE("dry run: jobs that no GPU type can run take nobody's forecast away", "[slurm]") {
+  Beside b(ControlMode::kDryRun);
+  b.slurm.AddNode("m1", "a", 4);
+  Json state = b.slurm.State();
+  state["nodes"][3]["gres"] = "gpu:1g.5gb:4,gpu:3g.20gb:1";
+  b.slurm.Save(state);
+  const auto theirs = [](const char* gpus, Json more = Json::object()) {
+    Json job = {{"admin_comment", ""}, {"priority", 5}, {"tres_per_job", gpus}};
+    job.update(more);
+    return job;
+  };
+  for (int id = 1; id <= 3; ++id) b.slurm.AddJob(id, theirs("gres:gpu:v100:4"));
+  SECTION("all can run") {}
+  SECTION("features that no node has") { b.slurm.AddJob(9, theirs("gres:gpu:v100:1", {{"features", "nosuch"}})); }
+  SECTION("a type that there is not") { b.slurm.AddJob(9, theirs("gres:gpu:h100:1")); }
+  SECTION("a node that is left to Slurm") { b.slurm.AddJob(9, theirs("gres:gpu:v100:1", {{"required_nodes", "m1"}})); }
+  SECTION("it runs there") { b.slurm.AddJob(9, theirs("gres:gpu:1g.5gb:1", {{"job_state", "RUNNING"}, {"nodes", "m1"}})); }
+  b.Look(2);
+  const LiveMoment moment = MomentOf(b.controller->live());
+  CHECK(moment.ids == std::vector<std::string>{"1", "2", "3"});
+  CHECK(moment.moment.closed.empty());
+  const std::vector<StartForecast> forecasts = ForecastStarts(moment.moment, *MakeScheduler("fcfs", AllSchedulers()), "fcfs");
+  REQUIRE(forecasts.size() == 1);
+  CHECK(moment.ids[static_cast<std::size_t>(forecasts[0].job)] == "3");
+  CHECK(forecasts[0].median <= 3600.0);  // the others' limit
+}
+
+TEST_CASE("control: a job that Slurm runs where the site says that it cannot run stops nobody", "[slurm]") {
+  Beside b;
+  std::ofstream(b.slurm / "site.json") << R"({"classes": [{"name": "job", "steps_per_s": {"v100": 1, "p100": 0}}]})";
+  b.site = ReadSiteFile(b.slurm / "site.json");
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:p100:1"}});
+  b.Look(2);  // given back
+  CHECK(b.State(1) == "RUNNING");
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:1"}});
+  b.Look(2);
+  CHECK(b.State(2) == "RUNNING");
+  CHECK(b.Status()["running"][0]["type"] == "p100");
+  const LiveMoment moment = MomentOf(b.controller->live());
+  CHECK(moment.ids == std::vector<std::string>{"2"});
+  CHECK(moment.moment.closed.size() == 1);  // the GPU of job 1
+  b.slurm.End(1);
+  b.Look();
+  CHECK(MomentOf(b.controller->live()).moment.closed.empty());
 }
 
 TEST_CASE("control: who depends on a job that failed waits, and is never started", "[slurm]") {

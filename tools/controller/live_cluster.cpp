@@ -245,7 +245,7 @@ bool LiveCluster::Shown(const LiveJob& job) const {
   if (job.phase == LivePhase::kWaiting) return true;
   if (options_.preemptive && !(job.words.checkpoint && job.slurm.requeue && Asks(job.slurm).empty()))
     return false;
-  return job.phase == LivePhase::kOrdered || (job.phase == LivePhase::kRunning && job.type >= 0);
+  return (job.phase == LivePhase::kOrdered || job.phase == LivePhase::kRunning) && Progresses(job);
 }
 
 LivePhase LiveCluster::PendingPhase(LiveJob& job) const {

@@ -129,6 +129,8 @@ class LiveCluster {
   // Of those, bits of the types with enough GPUs for it, were they all free and in service, on which it makes
   // progress.
   std::uint64_t FittingTypes(const LiveJob& job) const;
+  // Where it holds GPUs, does it make progress there? A site may say that it does not, and Slurm start it.
+  bool Progresses(const LiveJob& job) const { return job.type >= 0 && Speed(job.job_class, job.type) > 0.0; }
   bool InPartitions(const SlurmJob& job) const;
   bool InPartitions(const SlurmGpuNode& node) const;
   // Of `all_holds`: held by its user, and not marked yet as Berth's.

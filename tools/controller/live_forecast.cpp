@@ -33,15 +33,18 @@ LiveMoment MomentOf(const LiveCluster& live) {
     }
   }
   std::map<std::string, int> users;
+  std::set<int> running;
   for (const int index : order) {
     const LiveJob& job = live.job(index);
     const bool ran = job.steps_done > 0.0;
     if (job.phase == LivePhase::kGone && !ran) continue;  // cancelled while it waited
+    if (live.FittingTypes(job) == 0) continue;            // with a row that no type can run it is no scenario
     StartMoment::Job row;
     row.phase = Phase::kAway;
     if (job.phase == LivePhase::kGone) row.phase = Phase::kEnded;
     if (job.phase == LivePhase::kWaiting) row.phase = Phase::kWaiting, row.type = job.last_type;
-    if ((job.phase == LivePhase::kOrdered || job.phase == LivePhase::kRunning) && job.type >= 0) {
+    if ((job.phase == LivePhase::kOrdered || job.phase == LivePhase::kRunning) && live.Progresses(job)) {
+      running.insert(index);
       row.phase = Phase::kRunning, row.type = job.type, row.devices = job.devices;
       row.since = (job.phase == LivePhase::kRunning ? job.run_start_s : live.now_s()) - origin;
     }
@@ -60,8 +63,7 @@ LiveMoment MomentOf(const LiveCluster& live) {
   }
   for (int device = 0; device < live.num_devices(); ++device) {
     const int holder = live.Holder(device);
-    const bool shown = holder >= 0 && live.job(holder).type >= 0;
-    if (holder == LiveCluster::kForeign || (holder >= 0 && !shown))
+    if (holder == LiveCluster::kForeign || (holder >= 0 && !running.contains(holder)))
       found.moment.closed.push_back({device, kNever});
   }
   return found;

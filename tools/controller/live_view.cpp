@@ -31,8 +31,9 @@ const FeatureModule kLiveFeature = {"live", "a real cluster, of which GPUs come 
                                     nullptr};
 
 // It has run to an end, of which schedulers may learn.
-bool Ended(const LiveJob& job) {
-  return job.phase == LivePhase::kGone && job.steps_done > 0.0 && job.last_type >= 0;
+bool Ended(const LiveCluster& live, const LiveJob& job) {
+  return job.phase == LivePhase::kGone && job.steps_done > 0.0 && job.last_type >= 0 &&
+         live.FittingTypes(job) != 0;
 }
 
 constexpr double kFuture = 1e12;  // s, arrival of the rows that are still free
@@ -63,7 +64,7 @@ void LiveCluster::BuildScenario() {
     for (std::size_t s = 0; s < gangs.size(); ++s)
       data.throughputs.alone.insert(data.throughputs.alone.end(), speeds.begin(), speeds.end());
   }
-  // A row that no type can run would be no scenario: such a job is blocked, and its row says what could be.
+  // A row that no type can run would be no scenario: such a job is not shown, and its row says what could be.
   const auto any = static_cast<int>(std::find_if(speeds_.begin(), speeds_.end(),
                                                  [](const std::vector<double>& speeds) {
                                                    return std::any_of(speeds.begin(), speeds.end(),
@@ -74,12 +75,15 @@ void LiveCluster::BuildScenario() {
   double latest = 0.0;
   for (std::size_t i = 0; i < capacity_; ++i) {
     data.jobs.id.push_back(static_cast<std::int64_t>(i));
-    const LiveJob* const job = i < jobs_.size() && (Shown(jobs_[i]) || Ended(jobs_[i])) ? &jobs_[i] : nullptr;
+    const LiveJob* const job =
+        i < jobs_.size() && (Shown(jobs_[i]) || Ended(*this, jobs_[i])) ? &jobs_[i] : nullptr;
     if (i < jobs_.size()) latest = std::max(latest, std::min(jobs_[i].arrival_s, now_s_) - origin_s_);
     data.jobs.arrival.push_back(i < jobs_.size() ? latest : kFuture);
     data.jobs.job_type.push_back(job != nullptr ? job->job_class : any);
     data.jobs.gang.push_back(job != nullptr ? job->slurm.gpus : 1);
-    data.jobs.total_steps.push_back(job == nullptr ? 1.0 : Ended(*job) ? job->steps_done : Total(*job));
+    data.jobs.total_steps.push_back(job == nullptr       ? 1.0
+                                    : Ended(*this, *job) ? job->steps_done
+                                                         : Total(*job));
     data.jobs.requested_s.push_back(job != nullptr ? job->slurm.limit_s
                                                    : std::numeric_limits<double>::quiet_NaN());
     data.jobs.tenant.push_back(job != nullptr ? users.at(job->slurm.user) : 0);
@@ -145,7 +149,7 @@ void LiveCluster::FillState(Knowledge granted, const std::vector<int>& withheld)
     if (Shown(jobs_[U(job)])) state.arrived.push_back(job);
   }
   for (const int job : completed_) {
-    if (Ended(jobs_[U(job)])) state.completed.push_back(job);
+    if (Ended(*this, jobs_[U(job)])) state.completed.push_back(job);
   }
   state.segments = ended_segments_;
   for (const int job : state.running) {

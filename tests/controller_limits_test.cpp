@@ -214,6 +214,7 @@ TEST_CASE("control: a number that Slurm gives again is another job, with words o
   REQUIRE(b.Log("end").size() == 1);
   REQUIRE(b.Log("job").size() == 2);
   CHECK(b.Log("job")[1]["user"] == "bob");
+  CHECK(b.Log("job")[1]["restarts"] == 0);
   CHECK_FALSE(b.Log("job")[1].contains("checkpoint"));
   b.slurm.AddJob(6, {{"tres_per_job", "gres:gpu:v100:8"}, {"comment", "steps=1"}});  // would stop it
   b.Look(3, 2.0);

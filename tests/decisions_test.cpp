@@ -146,6 +146,42 @@ TEST_CASE("decisions: a controller that was started again, and a last line cut s
   CHECK(Logged(folder).size() == 1);
 }
 
+TEST_CASE("decisions: a number that Slurm gives again is another job", "[readers]") {
+  const test::TemporaryFolder folder;
+  const auto of_bob = [](std::string line) { return line.replace(line.find("ann"), 3, "bob"); };
+  const std::string first = JobLine("5", 1000, 4) + StartLine("5", 1001, 1001, "4,5,6,7");
+  const std::string second = StartLine("5", 1201, 1201, "8") + EndLine("5", 1801);
+  const std::string log = kBegin + first + EndLine("5", 1101) + of_bob(JobLine("5", 1200, 1)) + second;
+  const Scenario scenario = ReadLog(folder, log);
+  const JobTable& jobs = scenario.data().jobs;
+  CHECK(jobs.id == std::vector<std::int64_t>{5, 1'000'000'000'000'005});
+  CHECK(jobs.gang == std::vector<int>{4, 1});
+  CHECK(jobs.total_steps == std::vector<double>{200, 1200});  // 100 s and 600 s of 2 steps/s
+  CHECK(jobs.arrival == std::vector<double>{0, 200});
+  CHECK(scenario.data().tenants.size() == 2);
+  CHECK(Logged(folder).size() == 2);
+  CHECK(Replayed(folder, scenario) == Logged(folder));
+  // Of the same user at another time; and that the first ended was not seen.
+  CHECK(ReadLog(folder, kBegin + first + EndLine("5", 1101) + JobLine("5", 1200, 1, R"(,"restarts":1)") + second).num_jobs() == 2);
+  for (const std::string& other : {of_bob(JobLine("5", 1200, 1)), JobLine("5", 1200, 1, R"(,"restarts":0)")}) {
+    INFO(other);
+    CHECK(ReadLog(folder, kBegin + first + other + second).data().jobs.total_steps == std::vector<double>{1200});
+  }
+  std::string often = kBegin;
+  for (int i = 0; i <= 1000; ++i) often += JobLine("5", 1000 + i, 1, R"(,"restarts":0)");
+  CHECK(test::Says(test::MessageOf([&] { (void)ReadLog(folder, often); }), "decisions.jsonl:1002: id: expected a number for at most 1000 jobs, found 5 for more"));
+}
+
+TEST_CASE("decisions: a requeued job that a controller sees that was started again is no other job", "[readers]") {
+  const test::TemporaryFolder folder;
+  for (const char* more : {R"(,"checkpoint":true,"restarts":1)", R"(,"checkpoint":true)"}) {  // an older log does not say it
+    INFO(more);
+    const std::string log = kBegin + JobLine("1", 1000, 1, R"(,"checkpoint":true)") + StartLine("1", 1001, 1001, "0") + EndLine("1", 1011, "stop") +
+                            kBegin + JobLine("1", 1012, 1, more) + StartLine("1", 1020, 1020, "0") + EndLine("1", 1030);
+    CHECK(ReadLog(folder, log).data().jobs.total_steps == std::vector<double>{10});  // twice 10 s of 0.5 steps/s
+  }
+}
+
 TEST_CASE("decisions: a wrong line is named", "[readers]") {
   const test::TemporaryFolder folder;
   std::string other = kBegin;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "data/sacct/node_outages.hpp"
@@ -60,6 +61,9 @@ std::string GpusOfName(const GpuType& type, const std::vector<GpuType>& types) {
 }
 
 constexpr double kMostGpus = 1e7;  // of a type, as --cluster takes them
+
+constexpr std::int64_t kNumberAgain = 1'000'000'000'000'000;  // between ids of jobs that had one number
+constexpr int kMostAgain = 1000;
 
 // Throws Error.
 int Whole(const Json& json, const char* what, double low, double high) {
@@ -167,13 +171,23 @@ class Reader {
 
   void AddJob(const Json& line) {
     const std::string id = line.at("id").get<std::string>();
-    if (!index_.try_emplace(id, log.jobs.size()).second)
-      return;  // seen again by a controller that was started again
     Job job;
     job.id = NumberOfSlurmId(id, "id");
     job.job_class = line.at("class").get<std::string>(), job.user = line.value("user", "");
     job.gpus = Whole(line.at("gpus"), "gpus", 0, kMostGpus), job.type = line.value("type", "");
     job.submitted = line.at("submitted").get<double>();
+    if (const auto before = index_.find(id); before != index_.end()) {
+      const Job& known = log.jobs[before->second];
+      // A requeue sets another time of submission. Logs that do not say whether there was one may have it.
+      const bool requeued = !known.ended && line.value("restarts", 1.0) > 0.0;
+      if (job.user == known.user && (job.submitted == known.submitted || requeued))
+        return;  // seen again by a controller that was started again
+    }
+    index_[id] = log.jobs.size();  // from here on; Slurm gives numbers again after slurmctld was killed
+    for (int again = 0; !ids_.insert(job.id).second; job.id += kNumberAgain) {
+      if (++again == kMostAgain)
+        throw Error(Join("id: expected a number for at most ", kMostAgain, " jobs, found ", id, " for more"));
+    }
     job.limit_s = line.value("limit_s", job.limit_s), job.steps = line.value("steps", 0.0);
     job.checkpoint = line.value("checkpoint", false);
     log.jobs.push_back(std::move(job));
@@ -192,7 +206,8 @@ class Reader {
 
   std::string path_;
   int number_ = 0;
-  std::map<std::string, std::size_t> index_;
+  std::map<std::string, std::size_t> index_;  // the latest job of each number
+  std::set<std::int64_t> ids_;
   std::map<std::string, NodeEvent> down_;
 };
 

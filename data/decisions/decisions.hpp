@@ -23,7 +23,7 @@ std::vector<RecordedStart> ReadDecisionStarts(const std::string& path);
 std::string StartsCsv(const std::vector<RecordedStart>& starts);
 
 // The id of "17", and of "17_3", task 3 of array 17: 1,700,000,003. Slurm's own numbers are below
-// 100,000,000. Errors begin with `what`.
+// 100,000,000. The next job of a log with the same number has 10^15 more. Errors begin with `what`.
 std::int64_t NumberOfSlurmId(const std::string& id, const std::string& what);
 
 }  // namespace berth

@@ -102,7 +102,8 @@ void Controller::Note(const std::vector<LiveChange>& changes) {
                      {"partition", from.partition},
                      {"gpus", from.gpus},
                      {"class", site_.classes[U(job.job_class)].name},
-                     {"submitted", from.submit_s}};
+                     {"submitted", from.submit_s},
+                     {"restarts", from.restarts}};
         if (!from.gpu_type.empty()) line["type"] = from.gpu_type;
         if (std::isfinite(from.limit_s)) line["limit_s"] = from.limit_s;
         if (job.words.steps > 0.0) line["steps"] = job.words.steps;

@@ -228,6 +228,37 @@ TEST_CASE("control: a number that Slurm gives again is another job, with words o
   CHECK(b.Log("stop").size() == 1);
 }
 
+TEST_CASE("control: a held job without GPUs is given back, though its number was one of a job with GPUs", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(5, {{"tres_per_job", "gres:gpu:v100:2"}, {"dependency", "afterok:9(unfulfilled)"}});
+  b.Look(2);
+  CHECK(b.slurm.Calls().empty());
+  SECTION("of another's job") {
+    b.slurm.Set("jobs", Json::array());
+    b.slurm.AddJob(5, {{"tres_per_job", ""}, {"user_name", "bob"}, {"submit_time", b.now}});
+  }
+  SECTION("of the same job") { b.slurm.SetJob(5, {{"tres_per_job", ""}, {"dependency", ""}}); }
+  b.Look(2);
+  CHECK(b.slurm.Calls() == Calls{"release 5", "update JobId=5 AdminComment=berth-left"});
+}
+
+TEST_CASE("control: a start that waits for GPUs is not carried out of another job of the same number", "[slurm]") {
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.Set("epilog", 5.0);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=30000,checkpoint"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=20000"}});
+  b.Look(2);
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100"}});
+  b.Look(1, 2.0);
+  CHECK(b.State(1) == "COMPLETING");  // for job 3
+  Json state = b.slurm.State();
+  state["jobs"].erase(2);
+  b.slurm.Save(state);
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:p100:4"}, {"user_name", "bob"}, {"submit_time", b.now}});
+  b.Look(8);
+  CHECK(b.Nodes(3) == "p1");
+}
+
 TEST_CASE("control: a requeued job stays the same job while its nodes are cleaned up and when it is submitted anew", "[slurm]") {
   Beside b(ControlMode::kControl, "srpt");
   b.slurm.Set("epilog", 3.0);

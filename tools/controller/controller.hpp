@@ -76,6 +76,7 @@ class Controller {
  private:
   struct Planned {  // a start that waits for GPUs which stops of the same decision free
     std::string id;
+    double arrival_s;  // of the job: its number may be given again
     int type;
     std::vector<int> wanted;
     double until_s;

@@ -193,7 +193,8 @@ void Controller::CarryOut(std::vector<int>& idle_cpus) {
                        (options_.mode == ControlMode::kControl && options_.clock.kind != ClockKind::kEvent);
     if (waits ? later && live_.job(command.job).phase == LivePhase::kWaiting
               : stopped.contains(command.job)) {
-      planned_.push_back({IdOf(command.job), command.type, wanted, now_s_ + kPlanned});
+      planned_.push_back(
+          {IdOf(command.job), live_.job(command.job).arrival_s, command.type, wanted, now_s_ + kPlanned});
     } else if (waits && live_.job(command.job).phase == LivePhase::kWaiting) {
       live_.job(command.job).why = Join("no ", live_.types()[U(command.type)].name,
                                         " nodes with the GPUs and CPUs free as it asks for them");
@@ -206,7 +207,7 @@ void Controller::CarryOutPlanned() {
   std::vector<Planned> left;
   for (Planned& plan : planned_) {
     const int index = live_.Find(plan.id);
-    if (index < 0 || now_s_ > plan.until_s) continue;
+    if (index < 0 || live_.job(index).arrival_s != plan.arrival_s || now_s_ > plan.until_s) continue;
     const LivePhase phase = live_.job(index).phase;
     if (phase == LivePhase::kOrdered || phase == LivePhase::kGone || phase == LivePhase::kLeft) continue;
     if (phase == LivePhase::kWaiting && Start(index, plan.type, plan.wanted, idle_cpus)) continue;
@@ -265,8 +266,10 @@ void Controller::GiveBack() {
   std::erase_if(tended_at_, [&](const auto& tried) { return tried.second < now_s_ - kPause; });
   for (const SlurmJob& job : state_.jobs) {
     if (!job.held_by_berth() || live_.HeldSinceReleased(job) || !live_.InPartitions(job)) continue;
+    // A row that is gone was another job's of this number, or asked for GPUs as long as it was there.
     const int index = live_.Find(job.id);
-    const bool hopeless = index < 0 || !live_.Asks(job).empty() || live_.FittingTypes(live_.job(index)) == 0;
+    const bool hopeless = index < 0 || live_.job(index).phase == LivePhase::kGone ||
+                          !live_.Asks(job).empty() || live_.FittingTypes(live_.job(index)) == 0;
     if ((options_.mode == ControlMode::kControl && !hopeless) || tended_at_.contains(job.id) || !MayChange())
       continue;
     tended_at_[job.id] = now_s_;

@@ -197,6 +197,24 @@ TEST_CASE("control: nodes that Slurm sent to sleep are woken by a start, those t
   CHECK(b.Nodes(2) == "v1");
 }
 
+TEST_CASE("control: a job over several nodes wakes none where those that are awake have room", "[slurm]") {
+  Beside b;
+  b.slurm.AddNode("v3", "v100", 4);
+  Json state = b.slurm.State();
+  state["nodes"][3]["state_flags"] = {"CLOUD", "POWERED_DOWN"};
+  b.slurm.Save(state);
+  for (int id = 1; id <= 2; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:2"}, {"required_nodes", Join("v", id)}});
+  b.Look(2);  // two GPUs are free on each of v1 and v2
+  const auto placed = [&](int nodes) {
+    b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:4"}, {"node_count", nodes}});
+    b.Look(2);
+    return b.Nodes(3);
+  };
+  SECTION("they have") { CHECK(placed(2) == "v1,v2"); }
+  SECTION("they have not") { CHECK(placed(3) == "v1,v2,v3"); }
+  SECTION("one node has room for all of it") { CHECK(placed(1) == "v3"); }
+}
+
 TEST_CASE("control: a number that Slurm gives again is another job, with words of its own", "[slurm]") {
   Beside b(ControlMode::kControl, "srpt");
   b.slurm.AddJob(5, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100000,checkpoint"}});

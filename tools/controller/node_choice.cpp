@@ -85,16 +85,22 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
     if (asks.per_node > 0) return std::nullopt;
   }
   std::stable_sort(rooms.begin(), rooms.end(), emptier);
-  int left = asks.gpus, used = 0;
-  for (; used < static_cast<int>(rooms.size()) && (left > 0 || used < nodes); ++used)
-    left -= static_cast<int>(rooms[U(used)].free.size());
-  if (left > 0 || used < nodes) return std::nullopt;
-  left = asks.gpus;
-  for (int i = 0; i < used; ++i) {  // at least one of each
-    const int count = std::min(left - (used - i - 1), static_cast<int>(rooms[U(i)].free.size()));
-    take(rooms[U(i)], count), left -= count;
-  }
-  return chosen;
+  const auto spread = [&](const std::vector<Room>& over) {
+    int left = asks.gpus, used = 0;
+    for (; used < static_cast<int>(over.size()) && (left > 0 || used < nodes); ++used)
+      left -= static_cast<int>(over[U(used)].free.size());
+    if (left > 0 || used < nodes) return false;
+    left = asks.gpus;
+    for (int i = 0; i < used; ++i) {  // at least one of each
+      const int count = std::min(left - (used - i - 1), static_cast<int>(over[U(i)].free.size()));
+      take(over[U(i)], count), left -= count;
+    }
+    return true;
+  };
+  // Who sleeps is the emptiest: none is woken where those that are awake have room.
+  std::vector<Room> awake = rooms;
+  std::erase_if(awake, [&](const Room& room) { return live.nodes()[U(room.node)].asleep; });
+  return spread(awake) || spread(rooms) ? std::optional(chosen) : std::nullopt;
 }
 
 }  // namespace

@@ -197,8 +197,18 @@ TEST_CASE("http_listener: who is refused is refused before the body is read") {
   CHECK(refused("/nowhere", mine) == 404);
   CHECK(refused("/brief", mine) == 413);  // a route's own limit
   CHECK(refused("/say", mine) == 400);
-  CHECK(refused("/say", "Expect: 100-continue\r\n") == 401);
-  CHECK(refused("/say", mine + "Expect: 100-continue\r\n") == 100);
+  const std::string asks = "Expect: 100-continue\r\n";
+  CHECK(refused("/say", asks) == 401);
+  CHECK(refused("/say", mine + asks) == 100);
+  CHECK(refused("/brief", mine + asks) == 413);
+  CHECK(refused("/say", mine + asks + "Content-Type: multipart/form-data; boundary=b\r\n") == 415);
+  CHECK(refused("/" + std::string(1024, 'a'), mine + asks) == 414);
+  const auto asked = [&](const std::string& method, const std::string& headers) {
+    return StatusOf(Exchange(serving.port(), Join(method, " /say HTTP/1.1\r\nHost: localhost\r\n", asks, headers, "\r\n")));
+  };
+  CHECK(asked("POST", mine + "Content-Length: 500000000\r\n") == 413);
+  CHECK(asked("PUT", mine + "Content-Length: 5\r\n") == 405);
+  CHECK(asked("PUT", "Content-Length: 5\r\n") == 405);  // as without Expect
   const auto brief = [&](std::size_t size) {
     return StatusOf(Exchange(serving.port(), Post("/brief", std::string(size, 'x'), mine)));
   };

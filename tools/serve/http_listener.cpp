@@ -262,11 +262,9 @@ struct HttpListener::Network {
       : of(listener), server(std::make_unique<LimitedServer>(listener.options_)) {
     server->set_payload_max_length(of.options_.most_body);
     server->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      const bool method = request.method == "GET" || request.method == "HEAD" || request.method == "POST";
-      if (method && request.path.size() <= kMostPath) return httplib::Server::HandlerResponse::Unhandled;
-      Send(method ? HttpError(414, Join("expected a path of at most ", kMostPath, " bytes"))
-                  : HttpError(405, "expected GET or POST"),
-           "", SteadyClock::now(), response);
+      HttpReply reply = CheckLine(request);
+      if (reply.status == 200) return httplib::Server::HandlerResponse::Unhandled;
+      Send(std::move(reply), "", SteadyClock::now(), response);
       return httplib::Server::HandlerResponse::Handled;
     });
     server->Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
@@ -281,8 +279,9 @@ struct HttpListener::Network {
       HttpRequest plain = Plain(request);
       HttpReply reply = of.Check(plain);
       if (reply.status == 200) {
-        const std::size_t most = std::min(of.options_.most_body, of.RouteOf(plain)->most_body);
-        reply = ReadBody(request, response, read, most, plain.body);
+        const std::size_t most = MostBody(plain);
+        reply = CheckBody(request, most);
+        if (reply.status == 200) reply = ReadBody(response, read, most, plain.body);
       }
       Send(reply.status == 200 ? of.Answer(plain) : std::move(reply), of.RouteName(plain), begin, response);
     });
@@ -290,7 +289,9 @@ struct HttpListener::Network {
     server->set_expect_100_continue_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
           const HttpRequest plain = Plain(request);
-          HttpReply reply = of.Check(plain);
+          HttpReply reply = CheckLine(request);
+          if (reply.status == 200) reply = of.Check(plain);
+          if (reply.status == 200 && request.method == "POST") reply = CheckBody(request, MostBody(plain));
           if (reply.status == 200) return 100;
           Send(std::move(reply), of.RouteName(plain), SteadyClock::now(), response);
           return response.status;
@@ -306,22 +307,41 @@ struct HttpListener::Network {
     });
   }
 
+  // Why it is refused by its first line alone, before there may be a route; 200 where it is not.
+  static HttpReply CheckLine(const httplib::Request& request) {
+    if (request.method != "GET" && request.method != "HEAD" && request.method != "POST")
+      return HttpError(405, "expected GET or POST");
+    if (request.path.size() <= kMostPath) return {};
+    return HttpError(414, Join("expected a path of at most ", kMostPath, " bytes"));
+  }
+
+  std::size_t MostBody(const HttpRequest& request) const {  // of one that Check passed
+    return std::min(of.options_.most_body, of.RouteOf(request)->most_body);
+  }
+
+  // By what the headers say of it.
+  HttpReply CheckBody(const httplib::Request& request, std::size_t most) const {
+    if (request.is_multipart_form_data()) return HttpError(415, "expected a body that is no form");
+    return request.get_header_value<std::uint64_t>("Content-Length") > most ? TooLong(most) : HttpReply();
+  }
+
   // Piece by piece and counted here: httplib 0.11 bounds bodies that state their length and no others
   // (CVE-2025-46728).
-  HttpReply ReadBody(const httplib::Request& request, const httplib::Response& response,
-                     const httplib::ContentReader& read, std::size_t most, std::string& body) const {
-    if (request.is_multipart_form_data()) return HttpError(415, "expected a body that is no form");
-    bool too_long = request.get_header_value<std::uint64_t>("Content-Length") > most;
-    const bool whole = !too_long && read([&](const char* data, std::size_t size) {
+  HttpReply ReadBody(const httplib::Response& response, const httplib::ContentReader& read, std::size_t most,
+                     std::string& body) const {
+    bool too_long = false;
+    const bool whole = read([&](const char* data, std::size_t size) {
       too_long = size > most - body.size();
       if (!too_long) body.append(data, size);
       return !too_long;
     });
-    if (too_long || response.status == 413) {
-      return HttpError(413, Join("expected a body of at most ", most, " bytes",
-                                 most == of.options_.most_body ? " (--limit)" : ""));
-    }
+    if (too_long || response.status == 413) return TooLong(most);
     return whole ? HttpReply() : HttpError(400, "the body ended before it was whole");
+  }
+
+  HttpReply TooLong(std::size_t most) const {
+    return HttpError(413, Join("expected a body of at most ", most, " bytes",
+                               most == of.options_.most_body ? " (--limit)" : ""));
   }
 
   void Send(HttpReply reply, const std::string& route, SteadyClock::time_point begin,

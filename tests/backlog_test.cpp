@@ -1,5 +1,6 @@
 // What a run leaves undone while jobs arrive, and the rule by which a cluster does not keep up.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "env/base/rng.hpp"
@@ -86,6 +87,64 @@ TEST_CASE("backlog: of the window, while others come before and after", "[backlo
   // Arrivals end at 45, when 2 and 3 are done (30, 40), 4 and 5 are not: 20, 25, 25, 20.
   CHECK(m.open_at_end == 0.5);
   CHECK(m.censored_jct_s == 22.5);
+}
+
+TEST_CASE("backlog: a job that is turned away is in the system until then, by hand", "[backlog]") {
+  // Who finds the GPU busy goes at once, which are the odd ones: 10 s of 0, 2, 4 and 6, and 5 of 8 until 45.
+  const Metrics m = test::RunOf("fcfs(queue_limit=0)", EveryTen(5.0)).metrics;
+  REQUIRE(m.unfinished == 5);
+  CHECK(m.censored_jct_s == 4.5);
+  CHECK(m.open_at_end == 0.6);  // 8, and those that are never done
+
+  // Two arrive at 0 and 5, the last at 40; the second is turned away at 10, when the first is done.
+  Simulator simulator(test::Tiny({{"a", 1}}, {{1.0}}, {{0, 10}, {5, 10}, {40, 10}}));
+  Decision decision;
+  const auto decide = [&](Command command) {
+    REQUIRE(simulator.AdvanceToDecision());
+    decision.Clear();
+    decision.commands.push_back(command);
+    REQUIRE(simulator.Apply(decision).ok());
+  };
+  decide({CommandKind::kStart, 0, 0});
+  REQUIRE(simulator.AdvanceToDecision());  // 5
+  decide({CommandKind::kReject, 1});
+  CHECK(simulator.LeftAt(0) == 10.0);
+  CHECK(simulator.LeftAt(1) == 10.0);
+  CHECK(simulator.LeftAt(2) == kNever);
+  decide({CommandKind::kStart, 2, 0});
+  CHECK_FALSE(simulator.AdvanceToDecision());
+  CHECK(Measure(simulator, {}).censored_jct_s == 5.0);  // 10, 5, 0
+}
+
+TEST_CASE("backlog: what a run that is cut off leaves is not known, and not none", "[backlog]") {
+  RunOptions options;
+  options.max_time_s = 30.0;  // the first decision after it is at 35, when job 7 comes; 0, 1 and 2 are done
+  const auto fcfs = test::Make("fcfs");
+  ResultRow row{"fcfs", Knowledge::kNone, {Run(EveryTen(5.0), *fcfs, "fcfs", options)}};
+  const Metrics m = row.runs[0].metrics;
+  REQUIRE(m.end_s == 35.0);
+  for (const double figure : {m.backlog_jobs, m.backlog_gpu_h, m.backlog_growth}) CHECK(std::isnan(figure));
+  CHECK(m.open_at_end == 0.7);
+  CHECK(m.censored_jct_s == (10.0 + 15.0 + 20.0 + 20.0 + 15.0 + 10.0 + 5.0 + 0.0) / 8.0);
+  CHECK_FALSE(KeepsUp(std::vector<double>{m.backlog_growth}));
+  CHECK(row.Unstable());
+
+  options.max_time_s = 46.0;  // after the last, at 45, all is as in a run to the end
+  row.runs.push_back(Run(EveryTen(5.0), *fcfs, "fcfs", options));
+  const Metrics whole = row.runs[1].metrics;
+  CHECK(whole.end_s == 50.0);
+  CHECK(whole.backlog_jobs == 6.0);
+  CHECK(whole.backlog_growth == Approx(0.5));
+  CHECK(whole.censored_jct_s == 14.5);
+  // Of both together neither.
+  CHECK(std::isnan(row.Combined().backlog_jobs));
+  CHECK(row.Unstable());
+
+  options.window = {8, 10};  // nobody of them has come
+  options.max_time_s = 30.0;
+  const Metrics none = Run(EveryTen(5.0), *fcfs, "fcfs", options).metrics;
+  CHECK(none.open_at_end == 1.0);
+  CHECK(std::isnan(none.censored_jct_s));
 }
 
 TEST_CASE("backlog: jobs that wait for others count, and those at work within a round, by hand", "[backlog]") {

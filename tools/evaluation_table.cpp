@@ -33,6 +33,9 @@ void PrintTable(const std::vector<Summary>& rows, bool one, const std::vector<Me
   std::cout << table.ToString();
   if (std::any_of(rows.begin(), rows.end(), [](const Summary& row) { return row.unstable; }))
     std::cout << UnstableMark() << "\n";
+  if (std::any_of(rows.begin(), rows.end(),
+                  [](const Summary& row) { return std::isnan(row.metrics.backlog_growth); }))
+    std::cout << UntoldMark() << "\n";
 }
 
 // The row to look at first: the least mean of those that lost no job.

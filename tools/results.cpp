@@ -145,6 +145,7 @@ bool ResultRow::Unstable() const {
 }
 
 bool KeepsUp(std::span<const double> growth) {
+  if (std::any_of(growth.begin(), growth.end(), [](double one) { return std::isnan(one); })) return false;
   if (growth.size() < 2) return growth.empty() || growth[0] <= kMostGrowthOfOne;
   const Interval interval = BootstrapMean(growth, /*seed=*/0);
   return interval.mean <= kMostGrowth || interval.low <= 0.0;
@@ -154,6 +155,10 @@ const char* UnstableMark() {
   return "†: the cluster does not keep up under this scheduler: late work grew by more than 5% of the work "
          "that "
          "arrived, so its means depend on which jobs are measured and are not to be averaged or compared";
+}
+
+const char* UntoldMark() {
+  return "† too where nobody can tell, since a run ended before its last measured job arrived";
 }
 
 std::vector<std::pair<const char*, double>> Figures(const Metrics& metrics) {

@@ -29,15 +29,17 @@ struct ResultRow {
   double DecisionMicroseconds() const;   // mean over all decisions
   std::uint64_t Signature() const;       // of one run: its own; of several: a hash of theirs in order
   std::vector<double> MeanJcts() const;  // [workloads] s, NaN where no job finished
-  bool Unstable() const;                 // KeepsUp is false
+  bool Unstable() const;                 // KeepsUp is false: it does not, or nobody can tell
 };
 
 // Does the cluster keep up, by Metrics::backlog_growth of one run a workload? Where it does not, means say
 // how long the window is. It does not where the mean growth is above kMostGrowth and its 95% interval over
-// workloads above 0; of one workload alone, which has no interval, where it is above kMostGrowthOfOne.
+// workloads above 0; of one workload alone, which has no interval, where it is above kMostGrowthOfOne. Nobody
+// can tell where a growth is NaN: false.
 bool KeepsUp(std::span<const double> growth);
 inline constexpr double kMostGrowth = 0.05, kMostGrowthOfOne = 0.1;  // shares of the work that arrives
 const char* UnstableMark();                                          // legend of † in tables
+const char* UntoldMark();  // what comes behind it where a growth is NaN
 
 // A figure of a run: its key (tools/FORMATS.md) and where it is. Those of features stand between the others.
 struct MetricField {

@@ -1,11 +1,14 @@
 // What a run leaves undone while jobs still arrive (declared in env/sim/metrics.hpp).
 #include <algorithm>
+#include <limits>
 
 #include "env/base/index.hpp"
 #include "env/sim/metrics.hpp"
 
 namespace berth {
 namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // GPU-seconds left at `time` on a cluster without end of jobs [0, count), all of which have arrived.
 double LeftWithoutQueue(const Scenario& scenario, int count, double time) {
@@ -18,18 +21,15 @@ double LeftWithoutQueue(const Scenario& scenario, int count, double time) {
   return left;
 }
 
-}  // namespace
-
-void MeasureBacklog(const Simulator& simulator, Window window, Metrics& into) {
+// Jobs [begin, end), all of which have arrived.
+void MeasureLeft(const Simulator& simulator, int begin, int end, Metrics& into) {
   const Scenario& scenario = simulator.scenario();
   const JobTable& jobs = scenario.data().jobs;
-  const int end = window.end < 0 ? jobs.size() : window.end;
-  if (window.begin >= end) return;
   const Backlog &halfway = simulator.backlog_halfway(), &last = simulator.backlog_at_last();
   into.backlog_jobs = last.jobs;
   into.backlog_gpu_h = last.gpu_seconds / 3600.0;
 
-  const int middle = window.begin + (end - window.begin) / 2;
+  const int middle = begin + (end - begin) / 2;
   double arrived = 0.0;  // GPU-seconds
   for (int job = middle + 1; job < end; ++job)
     arrived += jobs.gang[U(job)] * jobs.total_steps[U(job)] / scenario.BestRate(job);
@@ -38,17 +38,29 @@ void MeasureBacklog(const Simulator& simulator, Window window, Metrics& into) {
     const double late_now = last.gpu_seconds - LeftWithoutQueue(scenario, end, last.time);
     into.backlog_growth = (late_now - late_then) / arrived;
   }
+}
+
+}  // namespace
+
+void MeasureBacklog(const Simulator& simulator, Window window, Metrics& into) {
+  const JobTable& jobs = simulator.scenario().data().jobs;
+  const int end = window.end < 0 ? jobs.size() : window.end;
+  if (window.begin >= end) return;
+  const int arrived = std::clamp(simulator.arrived_jobs(), window.begin, end);
+  if (arrived == end) {
+    MeasureLeft(simulator, window.begin, end, into);
+  } else {  // not the 0 of a cluster that keeps up
+    into.backlog_jobs = into.backlog_gpu_h = into.backlog_growth = kNaN;
+  }
 
   const double over = jobs.arrival.back();
-  double open = 0.0, until = 0.0;
-  for (int job = window.begin; job < end; ++job) {
-    const double done = simulator.state().completion[U(job)];
-    open += done > over;
-    until += std::min(done, over) - jobs.arrival[U(job)];
+  double open = end - arrived, until = 0.0;
+  for (int job = window.begin; job < arrived; ++job) {
+    open += simulator.state().completion[U(job)] > over;
+    until += std::min({simulator.LeftAt(job), over, simulator.now()}) - jobs.arrival[U(job)];
   }
-  const double n = end - window.begin;
-  into.open_at_end = open / n;
-  into.censored_jct_s = until / n;
+  into.open_at_end = open / (end - window.begin);
+  into.censored_jct_s = arrived > window.begin ? until / (arrived - window.begin) : kNaN;
 }
 
 }  // namespace berth

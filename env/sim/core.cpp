@@ -81,6 +81,7 @@ SimCore::SimCore(Scenario scenario, SimulatorOptions options)
   shared_seconds_.assign(U(types), 0.0);
   job_seconds_at_arrival_.assign(U(jobs), 0.0);
   job_seconds_at_end_.assign(U(jobs), 0.0);
+  left_at_.assign(U(jobs), kNever);
 
   if (options_.stop_after_last < 0) options_.stop_after_last = jobs;
   BERTH_CHECK(options_.stop_after_first >= 0 && options_.stop_after_last <= jobs, "window [",
@@ -188,6 +189,7 @@ void SimCore::Ready(int job, double time) {
 void SimCore::Leave(int job, double time, JobPhase phase) {
   AdvanceJobSeconds(time);
   job_seconds_at_end_[U(job)] = job_seconds_;
+  left_at_[U(job)] = time;
   state_.phase[U(job)] = phase;
   if (state_.active.Contains(job)) state_.active.Erase(job);  // not one that was blocked
   Changed(job);

@@ -136,6 +136,8 @@ class SimCore {
   std::uint64_t signature() const { return state_.history; }
   double JobSecondsAtArrival(int job) const { return job_seconds_at_arrival_[static_cast<std::size_t>(job)]; }
   double JobSecondsAtEnd(int job) const { return job_seconds_at_end_[static_cast<std::size_t>(job)]; }
+  // When a job was done or turned away, s; kNever before.
+  double LeftAt(int job) const { return left_at_[static_cast<std::size_t>(job)]; }
   // When the window's middle job and when its last one has arrived; zeros before.
   const Backlog& backlog_halfway() const { return halfway_; }
   const Backlog& backlog_at_last() const { return at_last_; }
@@ -241,6 +243,7 @@ class SimCore {
   std::vector<double> busy_seconds_;    // [G] finished runs
   std::vector<double> shared_seconds_;  // [G] of those, seconds that two jobs held one GPU
   std::vector<double> job_seconds_at_arrival_, job_seconds_at_end_;  // [J]
+  std::vector<double> left_at_;                                      // [J]
   std::vector<Event> events_;
   // What the auditor has to say of this moment (env/sim/auditor.hpp), where there is one.
   void Audit(bool within_round = false) {

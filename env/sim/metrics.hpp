@@ -41,12 +41,15 @@ struct Metrics {
   double mean_jobs_in_system = 0;    // integral of jobs in system / end of the run
   double end_s = 0;                  // when the run stopped
   // Whether the means are those of a system that keeps up (env/sim/backlog.cpp). Arrivals end with the
-  // scenario's last job; what a scheduler puts off until then looks short.
+  // scenario's last job; what a scheduler puts off until then looks short. The backlog_* are NaN where the
+  // run ended (RunOptions::max_time_s) before the window's last job arrived.
   double backlog_jobs = 0;    // in the system when the window's last job has arrived
   double backlog_gpu_h = 0;   // of work left then, each job's on its fastest type
   double backlog_growth = 0;  // see MeasureBacklog
-  double open_at_end = 0;     // share of the window's jobs that are not done when arrivals end
-  double censored_jct_s = 0;  // mean over them all of the time in the system until then at most
+  double open_at_end = 0;  // share of the window's jobs that are not done when arrivals end, or the run does
+  // Mean, over those of them that arrived, of the time in the system until they left, or until then at most;
+  // NaN of none.
+  double censored_jct_s = 0;
   // As RLScheduler's tables have them (hpc_metrics.cpp): n jobs, w wait, p seconds on
   // GPUs.
   double hpc_bounded_slowdown = 0;  // mean of max(1, (w + p) / max(p, 10 s))

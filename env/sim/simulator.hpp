@@ -64,6 +64,7 @@ class Simulator : private SimCore {
   using SimCore::JobSeconds;
   using SimCore::JobSecondsAtArrival;
   using SimCore::JobSecondsAtEnd;
+  using SimCore::LeftAt;
 
   const SimCore& core() const { return *this; }  // as features see it
 };

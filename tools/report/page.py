@@ -82,8 +82,9 @@ def unstable(e):
 
 
 def overloaded(e):
-    return ("<p>†: the cluster does not keep up under this scheduler: late work grew by more than 5% of the work that arrived, so its "
-            "means depend on which jobs are measured and are not to be averaged or compared.</p>" if any(unstable(e)) else "")
+    return ("<p>†: the cluster does not keep up under this scheduler: late work grew by more than 5% of the work that arrived, "
+            "or nobody can tell, since a run ended before its last measured job arrived; so its means depend on which jobs are measured "
+            "and are not to be averaged or compared.</p>" if any(unstable(e)) else "")
 
 
 def lost(e):

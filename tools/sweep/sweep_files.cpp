@@ -247,6 +247,9 @@ void PrintSweep(const SweepTable& table, const std::string& rest) {
   if (std::any_of(table.rows.begin(), table.rows.end(),
                   [](const SweptRow& row) { return row.summary.unstable; }))
     std::cout << UnstableMark() << "\n";
+  if (std::any_of(table.rows.begin(), table.rows.end(),
+                  [](const SweptRow& row) { return std::isnan(row.summary.metrics.backlog_growth); }))
+    std::cout << UntoldMark() << "\n";
   for (std::size_t i = 0; i < printed; ++i) {
     const SweptRow& row = table.rows[i];
     PrintUnfinished(Join(table.grid.Label(row.cell), ", ", row.summary.row->scheduler), row.summary.metrics);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "env/base/check.hpp"
+#include "env/sim/statistics.hpp"
 #include "tests/catch.hpp"
 #include "tests/skip.hpp"
 #include "tools/reproduce/queueing_systems.hpp"

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/sim/statistics.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/sanitized.hpp"
@@ -165,14 +167,69 @@ TEST_CASE("size: the smallest cluster is that of Erlang's formula") {
       CAPTURE(c);
       CHECK(sized.meets() == (c >= size));
       if (c <= rate) continue;  // no steady state
-      // Twice the half width of the 95% interval is about four standard errors. Of 10 seeds a bootstrap's is
-      // a little too narrow; and in the largest clusters next to nobody waits.
+      // Twice the half width of the 95% interval is about four standard errors. In the largest clusters next to
+      // nobody waits.
       const Interval figure = sized.rows[0].figures[0];
       const double half = 3600.0 * 1e-6 + (figure.high - figure.low);
       CHECK(std::abs(figure.mean - 3600.0 * WaitMMc(c, rate, 1.0)) <= half);
       ++compared;
     }
     CHECK(compared >= 3);
+  }
+}
+
+TEST_CASE("size: the interval that decides is as wide for few seeds as Student's, by hand and by how often it covers") {
+  // t(97.5%) of 1, 2 and 9 degrees is 12.7062, 4.30265 and 2.26216; by sqrt(n / (n - 1)) / 1.95996.
+  CHECK(StudentT(0.95, 1) == Approx(12.7062).epsilon(1e-5));
+  CHECK(StudentT(0.95, 2) == Approx(4.30265).epsilon(1e-5));
+  CHECK(StudentT(0.95, 9) == Approx(2.26216).epsilon(1e-5));
+  const Interval two = Widened({2.0, 1.0, 3.0}, 2);
+  CHECK(two.mean == 2.0);
+  CHECK(two.low == Approx(2.0 - 9.16817).epsilon(1e-5));
+  CHECK(two.high == Approx(2.0 + 9.16817).epsilon(1e-5));
+  CHECK(Widened({0.0, -1.0, 2.0}, 3).high == Approx(2.0 * 2.68865).epsilon(1e-5));
+  CHECK(Widened({0.0, -1.0, 2.0}, 10).low == Approx(-1.21662).epsilon(1e-5));
+  // One workload, figures without an interval, and those beyond what is measured stay as they are.
+  CHECK(Widened({2.0, 1.0, 3.0}, 1).high == 3.0);
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN(), kBeyond = std::numeric_limits<double>::infinity();
+  CHECK(std::isnan(Widened({2.0, kNone, kNone}, 5).low));
+  CHECK(Widened({kBeyond, 7.0, kBeyond}, 5).low == 7.0);
+  CHECK(Widened({kBeyond, 7.0, kBeyond}, 5).high == kBeyond);
+
+  // Of 200 means of 2 and 3 normal values about 188 are covered, within four standard deviations; by the bootstrap
+  // alone 100 and 150.
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (const std::size_t n : {2, 3}) {
+    int covered = 0, drawn_covers = 0;
+    for (int round = 0; round < 200; ++round) {
+      std::vector<double> values;
+      while (values.size() < n) values.push_back(normal(random));
+      const Interval drawn = BootstrapMean(values, /*seed=*/0), wide = Widened(drawn, n);
+      covered += wide.low <= 0.0 && wide.high >= 0.0;
+      drawn_covers += drawn.low <= 0.0 && drawn.high >= 0.0;
+    }
+    CAPTURE(n, covered, drawn_covers);
+    CHECK(covered >= 175);
+    CHECK(drawn_covers < 175);
+  }
+}
+
+// Two workloads wait 247 and 481 s on average, and the bootstrap's interval is that. The level is far above both,
+// but two say so little that it is not met; ten settle it.
+TEST_CASE("size: two seeds do not settle what ten do") {
+  for (const char* seeds : {"0:2", "0:10"}) {
+    CAPTURE(seeds);
+    const SizeResult result = SizeCluster(
+        {ParseTypes("v100=3"), ParseLevels("mean_wait_h<=0.3"),
+         SizeSettings({"--workload", "queueing(rate=2,jobs=200)", "--clock", "event", "--schedulers", "srpt", "--seeds", seeds,
+                       "--window", "20:200"})});
+    const bool ten = result.seeds == 10;
+    REQUIRE(result.tried.size() == 1);
+    const Interval figure = result.tried[0].rows[0].figures[0];
+    CHECK(figure.mean == Approx(ten ? 273.488 : 363.828).epsilon(1e-5));
+    if (!ten) CHECK(figure.high == Approx(363.828 + 9.16817 * (481.062 - 363.828)).epsilon(1e-5));
+    CHECK(result.best.has_value() == ten);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "env/sim/statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -29,6 +30,19 @@ Interval Bootstrap(std::size_t n, std::uint64_t seed, double mean,
   return {mean, Quantile(values, 0.025), Quantile(values, 0.975)};
 }
 
+// P(|T| <= t) for whole degrees of freedom: finite sums over powers of cos(theta), theta = atan(t / sqrt(n)).
+double StudentMass(double t, int degrees) {
+  const double theta = std::atan(t / std::sqrt(static_cast<double>(degrees)));
+  const double c2 = std::cos(theta) * std::cos(theta);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? std::cos(theta) : 1.0, sum = degrees == 1 ? 0.0 : term;
+  for (int k = odd ? 3 : 2; k < degrees; k += 2) {
+    term *= c2 * (k - 1) / k;
+    sum += term;
+  }
+  return odd ? 2.0 / M_PI * (theta + std::sin(theta) * sum) : std::sin(theta) * sum;
+}
+
 }  // namespace
 
 Interval BootstrapMean(std::span<const double> values, std::uint64_t seed) {
@@ -53,6 +67,17 @@ Interval BootstrapRatio(std::span<const double> a, std::span<const double> b, st
     }
     return sum_a / sum_b;
   });
+}
+
+double StudentT(double confidence, int degrees) {
+  BERTH_CHECK(degrees >= 1 && confidence > 0.0 && confidence < 1.0, degrees, " degrees, ", confidence);
+  double low = 0.0, high = 1.0;
+  while (StudentMass(high, degrees) < confidence) high *= 2.0;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = 0.5 * (low + high);
+    (StudentMass(middle, degrees) < confidence ? low : high) = middle;
+  }
+  return high;
 }
 
 }  // namespace berth

@@ -8,6 +8,7 @@
 #include "baselines/schedulers.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "env/sim/statistics.hpp"
 #include "tools/reproduce/finished_run.hpp"
 #include "tools/reproduce/queueing_theory.hpp"
 
@@ -50,31 +51,7 @@ std::vector<double> Replicate(const QueueingSystem& system, const QueueingPlan& 
   return means;
 }
 
-// P(|T| <= t) for whole degrees of freedom: finite sums over powers of cos(theta), theta = atan(t / sqrt(n)).
-double StudentMass(double t, int degrees) {
-  const double theta = std::atan(t / std::sqrt(static_cast<double>(degrees)));
-  const double c2 = std::cos(theta) * std::cos(theta);
-  const bool odd = degrees % 2 == 1;
-  double term = odd ? std::cos(theta) : 1.0, sum = degrees == 1 ? 0.0 : term;
-  for (int k = odd ? 3 : 2; k < degrees; k += 2) {
-    term *= c2 * (k - 1) / k;
-    sum += term;
-  }
-  return odd ? 2.0 / M_PI * (theta + std::sin(theta) * sum) : std::sin(theta) * sum;
-}
-
 }  // namespace
-
-double StudentT(double confidence, int degrees) {
-  BERTH_CHECK(degrees >= 1 && confidence > 0.0 && confidence < 1.0, degrees, " degrees, ", confidence);
-  double low = 0.0, high = 1.0;
-  while (StudentMass(high, degrees) < confidence) high *= 2.0;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = 0.5 * (low + high);
-    (StudentMass(middle, degrees) < confidence ? low : high) = middle;
-  }
-  return high;
-}
 
 double QueueingEstimate::HalfWidth(double confidence) const {
   return StudentT(confidence, replications - 1) * error;

@@ -48,7 +48,4 @@ struct QueueingEstimate {
 // One estimate a quantity.
 std::vector<QueueingEstimate> Measure(const QueueingSystem& system, const QueueingPlan& plan);
 
-// The t with P(|T| <= t) = confidence (Student 1908; Abramowitz & Stegun 26.7.3-4).
-double StudentT(double confidence, int degrees);
-
 }  // namespace berth

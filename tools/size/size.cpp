@@ -42,7 +42,7 @@ SizedRow Judged(const ResultRow& row, const std::vector<Level>& levels) {
   const Metrics metrics = row.Combined();
   for (const Level& level : levels) {
     const MetricField& field = *level.metric.field;
-    const Interval figure = MetricInterval(row, field, field.Get(metrics));
+    const Interval figure = Widened(MetricInterval(row, field, field.Get(metrics)), row.runs.size());
     const double end = std::isnan(figure.low) ? figure.mean : level.at_most ? figure.high : figure.low;
     sized.figures.push_back(figure);
     sized.met.push_back(level.at_most ? end <= level.bound : end >= level.bound);  // false where it is NaN
@@ -52,6 +52,17 @@ SizedRow Judged(const ResultRow& row, const std::vector<Level>& levels) {
 }
 
 }  // namespace
+
+Interval Widened(const Interval& drawn, std::size_t workloads) {
+  if (workloads < 2) return drawn;
+  constexpr double kNormal = 1.959964;  // 97.5% of the standard normal distribution
+  const auto n = static_cast<double>(workloads);
+  const double by = std::sqrt(n / (n - 1.0)) * StudentT(0.95, static_cast<int>(workloads) - 1) / kNormal;
+  const auto widened = [&](double end) {  // one that is not there or infinite stays
+    return std::isfinite(drawn.mean - end) ? drawn.mean + by * (end - drawn.mean) : end;
+  };
+  return {drawn.mean, widened(drawn.low), widened(drawn.high)};
+}
 
 bool SizedMix::meets() const {
   return std::any_of(rows.begin(), rows.end(), [](const SizedRow& row) { return row.meets; });

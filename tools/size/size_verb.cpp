@@ -23,7 +23,8 @@ void AddSizeOptions(Options& options) {
   options.Note(
       "A level is met where the upper end of the 95% interval over the seeds meets it (of a level with >=, "
       "the "
-      "lower); largest values (max_*), and all figures of a single workload, count as they are. Besides, "
+      "lower); take 10 seeds or more, since the interval of few is very wide. Largest values (max_*), and "
+      "all figures of a single workload, count as they are. Besides, "
       "every "
       "measured job must finish and the cluster must keep up. Of several schedulers one has to meet all "
       "levels. "

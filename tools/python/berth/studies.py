@@ -132,7 +132,7 @@ def size(types: str, meet: str, schedulers: SchedulerLike | Iterable[SchedulerLi
     Examples
     --------
     >>> size = berth.size("v100=1..4", "mean_wait_h<=0.3", ["fcfs", "srpt"], workload="queueing(rate=2,jobs=200)", clock="event",
-    ...                   seeds=range(2), window="20:200")
+    ...                   seeds=range(10), window="20:200")
     >>> size.best
     'v100=3'
     >>> size.tried.loc[size.tried["meets"], ["cluster", "scheduler"]].values.tolist()
@@ -152,14 +152,14 @@ class Size(NamedTuple):
     """What `size` found. Attributes:
 
     - `best`, `runner_up`: clusters as ``cluster=`` takes them, None where none meets the levels;
-    - `tried`: a row a cluster and scheduler, with each figure and the bounds of its 95% interval (FIGURE_low, FIGURE_high; nan
-      where there are none); a `pandas.DataFrame`, without pandas a dict of columns;
+    - `tried`: a row a cluster and scheduler, with each figure and the bounds of the 95% interval that decides, wider than that of
+      `evaluate` (FIGURE_low, FIGURE_high; nan where there are none); a `pandas.DataFrame`, without pandas a dict of columns;
     - `mixes`: how many clusters there are; `seeds`: workloads each; `monotone`: False where more GPUs did worse;
     - `refused`: clusters that cannot run the jobs, and why.
 
     Examples
     --------
-    >>> size = berth.size("v100=1..4", "mean_wait_h<=0.3", "srpt", workload="queueing(rate=2,jobs=200)", clock="event", seeds=range(2),
+    >>> size = berth.size("v100=1..4", "mean_wait_h<=0.3", "srpt", workload="queueing(rate=2,jobs=200)", clock="event", seeds=range(10),
     ...                   window="20:200")
     >>> size.best, size.runner_up, size.mixes, size.monotone, size.refused
     ('v100=3', 'v100=4', 4, True, {})

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/features/table.hpp"
 #include "env/sim/statistics.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
@@ -18,6 +20,7 @@
 #include "tests/temporary_folder.hpp"
 #include "tools/json.hpp"
 #include "tools/reproduce/queueing_theory.hpp"
+#include "tools/size/prices.hpp"
 
 namespace berth {
 namespace {
@@ -277,6 +280,37 @@ TEST_CASE("size: who meets, who comes next, and what is written of it, by hand")
   outcome = Berth(folder, run + "--types v100=1..4 --meet 'jct<=1'");
   CHECK(outcome.code == 1);
   CHECK_THAT(outcome.out, Catch::Contains("none meets the levels: not even v100=4"));
+}
+
+// Six GPU-hours, at 100 an hour; a V100 costs 2.48 where nobody says what.
+TEST_CASE("size: cost counts by the prices of --types") {
+  const TemporaryFolder folder;
+  const std::string run =
+      "size --workload 'queueing(rate=0,jobs=6,sizes=deterministic)' --clock event --schedulers fcfs --seeds 0:2 ";
+  test::Outcome outcome = Berth(folder, run + "--types v100=1..2@100 --meet 'cost<=600.1' --json j");
+  CAPTURE(outcome.out, outcome.error);
+  REQUIRE(outcome.code == 0);
+  CHECK_THAT(outcome.out, Catch::Contains("cheapest: v100=1, 100.00 an hour") && Catch::Contains("by known prices"));
+  const Json figure = Json::parse(Slurp(folder / "j")).at("tried")[0].at("schedulers")[0].at("figures")[0];
+  CHECK(figure.at("mean").get<double>() == Approx(600.0));
+  CHECK(Berth(folder, run + "--types v100=1..2@100 --meet 'cost<=599'").code == 1);
+  CHECK(Berth(folder, run + "--types v100=1..2 --meet 'cost<=14.9'").code == 0);
+}
+
+TEST_CASE("size: slices of a GPU cost their part of its price") {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("a100=1,v100=1");
+  settings.features = ParseFeatures("partitions");
+  const auto known = MakeWorkload("queueing(rate=1,jobs=3)", settings);
+  const auto priced = WithPrices(known, ParseTypes("a100=1..1@7,v100=1..1@3"));
+  const ClusterSpec cluster = priced->Make(0, Split::kEvaluate, 0, 0).data().cluster;
+  REQUIRE(cluster.types.size() > 2);
+  for (const GpuType& type : cluster.types) {
+    CAPTURE(type.name);
+    const double price = type.name == "v100" ? 3.0 : type.part.whole < 0 ? 7.0 : type.part.compute;  // of 7
+    CHECK(type.price_per_hour == Approx(price));
+  }
+  CHECK(WithPrices(known, ParseTypes("a100=1..2")) == known);
 }
 
 // A replica answers a request each 5 s and two come a second.

@@ -15,7 +15,7 @@ constexpr std::size_t kMostMixes = 100'000;
 constexpr int kMostInAll = 1'000'000'000;
 constexpr long long kMostGpus = 10'000'000;  // of a type, as --cluster takes them
 
-TypeRange ParseType(const std::string& text, bool& priced) {
+TypeRange ParseType(const std::string& text) {
   const std::size_t equals = text.find('=');
   TypeRange type;
   type.name = Trim(text.substr(0, equals));
@@ -23,8 +23,8 @@ TypeRange ParseType(const std::string& text, bool& priced) {
     throw Error(Join("expected TYPE=FIRST..LAST@PRICE, found '", text, "'"));
   std::string counts = text.substr(equals + 1);
   const std::size_t at = counts.find('@');
-  priced = at != std::string::npos;
-  if (priced) {
+  type.priced = at != std::string::npos;
+  if (type.priced) {
     type.price = ParseNumber(Trim(counts.substr(at + 1)), Join(type.name, ": price"));
     if (!(type.price > 0.0))
       throw Error(Join(type.name, ": expected a price above 0, found ", counts.substr(at + 1)));
@@ -160,9 +160,8 @@ std::vector<TypeRange> ParseTypes(const std::string& text) {
   std::vector<TypeRange> types;
   bool all_priced = true;
   for (const std::string& part : SplitOutsideParentheses(text, ',')) {
-    bool priced = false;
-    types.push_back(ParseType(part, priced));
-    all_priced = all_priced && priced;
+    types.push_back(ParseType(part));
+    all_priced = all_priced && types.back().priced;
   }
   if (types.empty()) throw Error(Join("expected TYPE=FIRST..LAST@PRICE, found '", text, "'"));
   if (types.size() > 1 && !all_priced)

@@ -13,7 +13,8 @@ struct TypeRange {
   std::string name;
   std::vector<int> counts;  // GPUs, rising
   int per_node = 1;
-  double price = 1.0;  // of a GPU for an hour
+  double price = 1.0;   // of a GPU for an hour
+  bool priced = false;  // it was stated
 };
 
 // "v100=0..16..4/4@2.5,a100=0..8@4": counts as FIRST..LAST or FIRST..LAST..STEP, last one in; GPUs a node

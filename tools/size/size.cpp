@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "tools/policy_semantics.hpp"
 #include "tools/progress.hpp"
+#include "tools/size/prices.hpp"
 
 namespace berth {
 namespace {
@@ -26,7 +28,8 @@ EvaluationPlan PlanOf(const SizeRequest& request, const std::string& cluster) {
   Options own = request.settings;
   FixDefaultJobs(own);
   own.Give(own.Where("cluster"), cluster);
-  const WorkloadChoice workload = ResolveWorkload(own);
+  WorkloadChoice workload = ResolveWorkload(own);
+  workload.source = WithPrices(std::move(workload.source), request.types);
   EvaluationPlan plan = MakeEvaluationPlan(own, workload, request.make);
   plan.part_of = cluster;
   plan.check = request.check;

@@ -47,8 +47,7 @@ std::string Why(const SizedRow& row) {
 }
 
 std::string PriceText(const SizeRequest& request, const Mix& mix) {
-  const bool priced = request.types.size() > 1 || request.types[0].price != 1.0;
-  return priced ? Join(", ", Fixed(mix.price, 2), " an hour") : "";
+  return request.types[0].priced ? Join(", ", Fixed(mix.price, 2), " an hour") : "";
 }
 
 // The cluster, its price, and who meets the levels there.
@@ -187,7 +186,8 @@ int Size(const std::vector<std::string>& given) {
   PrintSize(request, result);
   if (!result.best) return 1;
   std::cout << NextStep(
-      "all figures of it",
+      request.types[0].priced ? "all figures of it, by known prices (a cluster's file states others)"
+                              : "all figures of it",
       Join("evaluate", SameJobs(options), " --cluster ", result.tried[*result.best].cluster,
            options.Given("schedulers") ? Join(" --schedulers ", ForShell(options.Text("schedulers"))) : "",
            options.Given("seeds") ? Join(" --seeds ", options.Text("seeds")) : "",

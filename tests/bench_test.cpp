@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -93,6 +94,36 @@ TEST_CASE("bench: rates count the units of the timed calls alone") {
   CHECK(rates.size() == 3);
   CHECK(calls == 4);  // one before, and one a repeat, which is more than no time
   for (const double rate : rates) CHECK(rate > 0.0);
+}
+
+TEST_CASE("bench: what is set beside another is measured in turn with it") {
+  std::string order;
+  const auto work = [&order](char name) {
+    return [&order, name] {
+      order += name;
+      return std::int64_t{1};
+    };
+  };
+  const auto ratios = RatiosInTurn(/*seconds=*/0.0, /*repeats=*/3, work('a'), work('b'));
+  CHECK(ratios.size() == 3);
+  CHECK(order == "aabbaabbaabb");  // one call before each that is timed
+}
+
+// The lines that name rows of the bench and a target in percent.
+TEST_CASE("bench: targets on the page of results are those of the rows") {
+  std::ifstream page(BERTH_SOURCE_DIR "/tools/reproduce/RESULTS.md");
+  int compared = 0;
+  for (std::string line; std::getline(page, line);) {
+    std::smatch target;
+    if (!std::regex_search(line, target, std::regex("\\| (\\d+)% \\|$"))) continue;
+    for (const BenchRow& row : AllRows()) {
+      if (line.find(Join("`", row.name, "`")) == std::string::npos) continue;
+      CAPTURE(row.name);
+      CHECK(row.target == Approx(std::stod(target[1]) / 100.0));
+      ++compared;
+    }
+  }
+  CHECK(compared >= 3);
 }
 
 TEST_CASE("bench: --only names rows and groups, and a wrong name names the nearest") {

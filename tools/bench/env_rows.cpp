@@ -14,14 +14,18 @@ namespace {
 
 constexpr int kEnvs = 16;  // as `berth train`
 
+Json EnvDetail(BatchEnv& env) {
+  return {{"envs", env.num_envs()},
+          {"observation_floats", env.layout().size()},
+          {"actions", env.num_actions()},
+          {"episodes", env.TakeStats().episodes}};
+}
+
 Measured StepsOf(BatchEnv& env, const BenchSetup& setup) {
   RandomActor actor(env);
   Measured measured;
   measured.values = RatesPerCpuSecond(setup.seconds, setup.repeats, [&] { return actor.Step(256); });
-  measured.detail = {{"envs", env.num_envs()},
-                     {"observation_floats", env.layout().size()},
-                     {"actions", env.num_actions()},
-                     {"episodes", env.TakeStats().episodes}};
+  measured.detail = EnvDetail(env);
   return measured;
 }
 
@@ -42,9 +46,13 @@ Measured Commands(const BenchSetup& setup) {
   options.mdp.actions = ActionsOf(settings.features);
   options.warmup = [] { return MakeScheduler("srpt", AllSchedulers()); };
   const auto env = MakeVecEnv(MakeWorkload(kDefaultWorkload, settings), options, kEnvs, /*threads=*/1);
-  Measured with = StepsOf(*env, setup), without = Default(setup);
-  for (std::size_t i = 0; i < with.values.size(); ++i) with.values[i] /= without.values[i];
-  return with;
+  const auto plain = DefaultEnv(kEnvs, /*threads=*/1);
+  RandomActor with(*env), without(*plain);
+  Measured measured;
+  measured.values = RatiosInTurn(
+      setup.seconds, setup.repeats, [&] { return with.Step(256); }, [&] { return without.Step(256); });
+  measured.detail = EnvDetail(*env);
+  return measured;
 }
 
 Measured Commit(const BenchSetup& setup) {

@@ -76,6 +76,16 @@ std::vector<double> RatesPerCpuSecond(double seconds, int repeats,
   return rates;
 }
 
+std::vector<double> RatiosInTurn(double seconds, int repeats, const std::function<std::int64_t()>& work,
+                                 const std::function<std::int64_t()>& other) {
+  std::vector<double> ratios;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const double rate = RatesPerCpuSecond(seconds, 1, work).front();
+    ratios.push_back(rate / RatesPerCpuSecond(seconds, 1, other).front());
+  }
+  return ratios;
+}
+
 std::string TwoThreadsNote(double cores_given, double overhead) {
   if (cores_given >= 1.9) return "";
   return Join("the two threads had ", Fixed(cores_given, 2),

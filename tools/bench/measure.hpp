@@ -27,13 +27,15 @@ Spread SpreadOf(std::span<const double> values);  // REQUIRES: not empty
 // Calls `work`, which says how many units it did, again and again for `seconds` of CPU time: units per
 // CPU-second, one value a repeat. One call comes before, untimed.
 std::vector<double> RatesPerCpuSecond(double seconds, int repeats, const std::function<std::int64_t()>& work);
+// Those of `work` over those of `other`, measured in turn, so that what else the machine does meets both.
+std::vector<double> RatiosInTurn(double seconds, int repeats, const std::function<std::int64_t()>& work,
+                                 const std::function<std::int64_t()>& other);
 
 // Of a measurement of two threads by wall time: "" when they had two cores, else that the figure says little.
 // overhead: CPU time of two threads over that of one, for the same work, which stands all the same.
 std::string TwoThreadsNote(double cores_given, double overhead);
 
-// What a figure was measured on. // Keys: cpu, cores, memory_bytes, kernel, compiler, build_type, load_1min,
-// host.
+// What a figure was measured on. Keys: cpu, cores, memory_bytes, kernel, compiler, load_1min, host.
 Json MachineJson();
 
 }  // namespace berth::bench

@@ -9,7 +9,8 @@ namespace berth::bench {
 namespace {
 
 // What Stable-Baselines3 2.9.2 does where the spec does not say: constant learning rate 3e-4, no early stop,
-// rewards as they are; DQN single, not dueling, one step, target copied every 10,000 steps.
+// rewards as they are; DQN single, not dueling, one step, target copied every 10,000 steps. Its buffer and
+// learning_starts are what the peers' program sets, and not the library's 1,000,000 and 100.
 #define BERTH_PPO(steps, minibatch)                                                  \
   "ppo(n_steps=" #steps ",minibatch=" #minibatch                                     \
   ",epochs=4,lr=0.0003,lr_schedule=constant,target_kl=0,lambda_within_instant=0.95," \

@@ -98,7 +98,10 @@ TEST_CASE("training words: drifts, where two validations in a row are worse by m
   const std::string text =
       Said(words, {Row(1000, 120.0), Row(2000, 100.0), Row(3000, 110.0), Row(4000, 112.0)});
   CHECK(Has(text, "drifts: the greedy policy is 12% worse than after 2000 steps, two validations in a row"));
-  CHECK(Has(text, "best.h5"));
+  CHECK(Has(text, "--validate 8, which keeps the best as best.h5"));
+  TrainingWords keeps({.keeps_best = true});  // another number of workloads would not compare with what it has
+  keeps.Add(At(0.5, 0.5, 1e-3));
+  CHECK(Has(Said(keeps, {Row(1, 100.0), Row(2, 112.0), Row(3, 112.0)}), "or best.h5, which is the best of them"));
   CHECK(Said(words, {Row(1000, 100.0), Row(2000, 112.0), Row(3000, 101.0)}).empty());  // once
   CHECK(Said(words, {Row(1000, 100.0), Row(2000, 112.0)}).empty());
   // Differences of -0.9, 1.1, 2.1 and -1.9 about log(1.12) = 0.11: a standard error of 0.9.

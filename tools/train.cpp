@@ -152,11 +152,13 @@ int RunTrain(const std::vector<std::string>& arguments) {
   } else {
     std::cout << validation->Summary() << "\n";
     const Validation& found = validation->validation();
-    if (validation->keeps_best() && found.any())
-      std::cout << "best of " << found.rows().size() << " validations: after "
-                << Thousands(static_cast<double>(found.best()->steps)) << " steps, "
-                << Readable(found.best()->greedy) << " of " << request.mdp.reward
-                << " a job: " << found.policy() << "\n";
+    if (const Validation::Row* best = found.best(); best != nullptr)
+      std::cout << "best of "
+                << std::count_if(found.rows().begin(), found.rows().end(),
+                                 [&](const Validation::Row& row) { return row.ComparesWith(*best); })
+                << " validations: after " << Thousands(static_cast<double>(best->steps)) << " steps, "
+                << Readable(best->greedy) << " of " << request.mdp.reward << " a job: " << found.policy()
+                << "\n";
   }
   std::cout
       << "saved " << outcome.checkpoint << ", from which --resume goes on\n"

@@ -201,7 +201,9 @@ Training::Training(Options& options, const std::string& commit) {
   }
   CheckObservations(num_envs_, layout.size(), Join(options.Where("visible"), ", ", options.Where("envs")));
   validation_ = TrainValidation::Make(options, choice_, request);
-  words_ = TrainingWords({.load = choice_.numbers.load, .signal_is_reward = choice_.env.signal == "reward"});
+  words_ = TrainingWords({.load = choice_.numbers.load,
+                          .signal_is_reward = choice_.env.signal == "reward",
+                          .keeps_best = validation_ && validation_->keeps_best()});
 }
 
 void Training::Open(const Options& options) {
@@ -295,7 +297,7 @@ Json Training::ToJson(const TrainOutcome& outcome, const Options& options) {
     for (const auto& [name, value] : found.Figures())
       json["validation"][name.substr(name.find('/') + 1)] = value;
     json["validation"]["steps"] = found.rows().back().steps;
-    if (validation_->keeps_best())
+    if (found.best() != nullptr)
       json["best"] = {
           {"policy", found.policy()}, {"steps", found.best()->steps}, {"value", found.best()->greedy}};
   }

@@ -115,9 +115,11 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
                      "): a smaller lr of --agent")
           : facts_.load >= kOverload
               ? Overload(facts_.load)
-              : std::string(
+              : Join(
                     "the sampled policy is what is trained, and this is the greedy one, or the last steps "
-                    "were noise: a smaller lr of --agent, or --validate 8, which keeps the best as best.h5");
+                    "were noise: a smaller lr of --agent, or ",
+                    facts_.keeps_best ? "best.h5, which is the best of them"
+                                      : "--validate 8, which keeps the best as best.h5");
       words.push_back(Join("drifts: the greedy policy is ",
                            Percent(validations.back().greedy / best->greedy - 1.0), " worse than after ",
                            best->steps, " steps, two validations in a row; ", cause));

@@ -17,6 +17,7 @@ namespace berth {
 struct TrainingFacts {
   double load = 0.0;  // WorkloadNumbers::load; 0 = not known
   bool signal_is_reward = true;
+  bool keeps_best = false;  // of the policies validated, as best.h5
 };
 
 class TrainingWords {

@@ -11,6 +11,7 @@
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
 #include "env/base/whole_file.hpp"
+#include "policies/bundle.hpp"
 #include "tools/learn_library.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
@@ -68,6 +69,7 @@ Validation::Validation(RewardTrials on, ValidationSettings settings)
     : on_(std::move(on)), settings_(std::move(settings)) {
   for (const std::string& spec : settings_.baselines) MakeScheduler(spec, AllSchedulers());
   if (settings_.resume) ReadRows();
+  if (settings_.keep_best) FindBest();
 }
 
 // Rows of before there was more than the greedy value have no others; of before workloads were said, 0.
@@ -89,6 +91,15 @@ void Validation::ReadRows() {
   }
 }
 
+// The least of the rows need not be it: those of --validate auto kept no policy.
+void Validation::FindBest() {
+  if (rows_.empty() || !std::filesystem::exists(policy())) return;
+  const std::int64_t steps = LoadBundle(policy()).provenance.steps;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].steps == steps) best_ = i;
+  }
+}
+
 void Validation::WriteRows() const {
   std::ostringstream text;
   text.precision(std::numeric_limits<double>::max_digits10);
@@ -107,12 +118,10 @@ void Validation::CheckSame(int workloads, const std::string& where) const {
   Row asked;
   asked.workloads = static_cast<int>(on_.Draw(kValidation, workloads).size());
   asked.jobs = on_.settings().jobs;
-  for (const Row& row : rows_) {
-    if (row.ComparesWith(asked)) continue;
-    throw Error(Join(where, ": expected ", row.workloads, " workloads of ", row.jobs, " jobs, as ",
-                     settings_.run, "/validation.csv has costs of, found ", asked.workloads, " of ",
-                     asked.jobs));
-  }
+  if (best() == nullptr || best()->ComparesWith(asked)) return;
+  throw Error(Join(where, ": expected ", best()->workloads, " workloads of ", best()->jobs,
+                   " jobs, on which ", policy(), " is the best, found ", asked.workloads, " of ", asked.jobs,
+                   "; without that file it goes on"));
 }
 
 std::string Validation::Candidate() {
@@ -160,21 +169,15 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
                          ? over * DifferenceOf(row.logs, baseline_logs_[k]).error
                          : std::nan("");
   }
-  const Row* before = best();
-  if (settings_.keep_best && (before == nullptr || row.greedy < before->greedy)) {
+  if (settings_.keep_best && (best() == nullptr || row.greedy < best()->greedy)) {
     MoveWhole(candidate, policy());
+    best_ = rows_.size();
   } else {
     std::filesystem::remove(candidate);
   }
   rows_.push_back(std::move(row));
   WriteRows();
   return Figures();
-}
-
-const Validation::Row* Validation::best() const {
-  const auto it = std::min_element(rows_.begin(), rows_.end(),
-                                   [](const Row& a, const Row& b) { return a.greedy < b.greedy; });
-  return it == rows_.end() ? nullptr : &*it;
 }
 
 std::vector<std::string> Validation::FigureNames() const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,7 +62,7 @@ class Validation {
   // Throws Error naming the baseline: one that there is none of.
   Validation(RewardTrials on, ValidationSettings settings);
 
-  // Throws Error where rows of the run that it continues are of other workloads than `workloads` would be.
+  // Throws Error where RUN/best.h5 is the best on other workloads than `workloads` would be.
   void CheckSame(int workloads, const std::string& where) const;
 
   // Measures RUN/checkpoint.h5, which is of `steps` environment steps, on `workloads` of those that no search
@@ -75,8 +76,10 @@ class Validation {
   bool any() const { return !rows_.empty(); }
   bool measured() const {
     return measured_ > 0;
-  }                         // by this process; the others are of the run that it continues
-  const Row* best() const;  // of the greedy ones; null before there is one
+  }  // by this process; the others are of the run that it continues
+  // Of the greedy policies that which RUN/best.h5 keeps; null before there is one. Rows of --validate auto
+  // keep none.
+  const Row* best() const { return best_ ? &rows_[*best_] : nullptr; }
   std::string policy() const { return settings_.run + "/best.h5"; }
   // What the last row is of: "8 workloads", "1 piece of the jobs that it was trained on". REQUIRES:
   // measured().
@@ -93,6 +96,7 @@ class Validation {
   double MeanOf(const std::vector<double>& logs) const;
   std::string Candidate();  // the checkpoint's policy as a file, which is to be removed
   void ReadRows();
+  void FindBest();
   void WriteRows() const;
 
   RewardTrials on_;
@@ -100,6 +104,7 @@ class Validation {
   std::vector<std::vector<double>> baseline_logs_;  // [baselines, workloads] of `measured_`
   int measured_ = 0;
   std::vector<Row> rows_;
+  std::optional<std::size_t> best_;  // of rows_
 };
 
 }  // namespace berth

@@ -85,7 +85,7 @@ TEST_CASE("train --validate keeps the policy that did best, and changes nothing 
   // Costs on other workloads would not compare with those that are there. 4 + 2 * 10 jobs each.
   CHECK(ReadAll(berth / "a/validation.csv").find(",2,24\n") != std::string::npos);
   CHECK(berth("train --resume --steps 9216 --validate 5 --out a") == 2);
-  CHECK(berth.log().find("--validate: expected 2 workloads of 24 jobs, as a/validation.csv has costs of, found 5 of 24") != std::string::npos);
+  CHECK(berth.log().find("--validate: expected 2 workloads of 24 jobs, on which a/best.h5 is the best, found 5 of 24") != std::string::npos);
   CHECK(berth("train --resume --steps 8192 --validate 0 --out a") == 0);
 
   CHECK(berth("train " + task + "--steps 64 --semantics commit --preemptive false --validate 2 --out c") ==
@@ -101,6 +101,30 @@ TEST_CASE("train --validate keeps the policy that did best, and changes nothing 
   CHECK(
       berth("evaluate --schedulers srpt --json a/best.h5 --workload 'synthetic(rate=4,jobs=10)' --seeds 1:2 "
             "--schedulers 'srpt;policy(file=a/best.h5)'") == 2);
+}
+
+TEST_CASE("train --resume --validate goes on where --validate auto measured, of which no policy was kept") {
+  const Shell berth;
+  const std::string task =
+      "--agent 'ppo(n_steps=64,minibatch=128)' --workload 'synthetic(rate=4,jobs=100)' --cluster v100=2,k80=2 "
+      "--envs 4 --threads 1 --visible 8 --episode-jobs 10 --warmup-jobs 4 --seed 3 ";
+  REQUIRE(berth("train " + task + "--steps 1024 --validate 0 --out a") == 0);
+  // As auto measures, on 4 + 10 jobs; and as it does on a log, of which all workloads are as long. A cost of 1 s is
+  // less than any policy's.
+  std::ofstream(berth / "a/validation.csv") << "global_step,greedy,sampled,gap,workloads,jobs\n512,1,1,0,8,14\n1024,1,1,0,2,24\n";
+  REQUIRE(berth("train --resume --steps 4096 --validate 2 --validations 4 --json j.json --out a") == 0);
+  CAPTURE(berth.log());
+  const std::vector<Row> rows = Rows(berth / "a/validation.csv");
+  REQUIRE(rows.size() == 5);
+  const Row best = *std::min_element(rows.begin() + 2, rows.end(), [](const Row& x, const Row& y) { return x.value < y.value; });
+  CHECK(LoadBundle(berth / "a/best.h5").provenance.steps == best.steps);
+  CHECK(berth.log().find(" validations: after " + std::to_string(best.steps).insert(1, ",") + " steps, ") != std::string::npos);
+  // Nothing is left to do, and the row that was kept is known: another number of workloads would not compare.
+  CHECK(berth("train --resume --out a") == 0);
+  CHECK(berth("train --resume --steps 5120 --validate 3 --out a") == 2);
+  std::filesystem::remove(berth / "a/best.h5");
+  CHECK(berth("train --resume --steps 5120 --validate 3 --out a") == 0);
+  CHECK(std::filesystem::exists(berth / "a/best.h5"));
 }
 
 TEST_CASE("train --validate on a log says that its pieces were trained on, and runs the only one once") {

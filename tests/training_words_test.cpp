@@ -22,7 +22,16 @@ TrainProgress At(double fraction, double entropy_share, double kl, double arriva
 Validation::Row Row(std::int64_t steps, double greedy, double noise = 0.0) {
   Validation::Row row;
   row.steps = steps, row.greedy = greedy, row.sampled = 1.1 * greedy;
-  for (const double off : {-1.0, 1.0, 2.0, -2.0}) row.logs.push_back(std::log(greedy) + off + noise * off);
+  for (const double off : {-1.0, 1.0, 2.0, -2.0}) row.costs.push_back(greedy * std::exp(off + noise * off));
+  return row;
+}
+
+// Of missed deadlines, of which a workload may have none.
+Validation::Row Missed(std::int64_t steps, std::vector<double> shares) {
+  Validation::Row row;
+  row.steps = steps, row.may_be_none = true;
+  for (const double share : shares) row.greedy += share / static_cast<double>(shares.size());
+  row.costs = std::move(shares);
   return row;
 }
 
@@ -109,6 +118,27 @@ TEST_CASE("training words: drifts, where two validations in a row are worse by m
   TrainingWords wild({});
   wild.Add(At(0.5, 0.5, 0.025));
   CHECK(Has(Said(wild, {Row(1, 100.0), Row(2, 112.0), Row(3, 112.0)}), "updates are large (KL 0.025)"));
+}
+
+TEST_CASE("training words: drifts by differences, where nobody misses a deadline in some workload") {
+  TrainingWords words({});
+  words.Add(At(0.5, 0.5, 1e-3));
+  const Validation::Row best = Missed(1000, {0.0, 0.125, 0.25, 0.125});
+  // Differences of 0, 0, 0.125 and 0: 0.03125 in the mean with a standard error of as much.
+  const std::vector<double> noise = {0.0, 0.125, 0.375, 0.125};
+  CHECK(Said(words, {best, Missed(2000, noise), Missed(3000, noise)}).empty());
+  // Of 0 and three times 0.125: 0.09375, again with an error of 0.03125.
+  const std::vector<double> worse = {0.0, 0.25, 0.375, 0.25};
+  CHECK(Has(Said(words, {best, Missed(2000, worse), Missed(3000, worse)}), "drifts: the greedy policy is 75% worse than after 1000 steps"));
+}
+
+TEST_CASE("training words: a policy that leaves jobs undone is worse than one that does not, and no worse than another such") {
+  TrainingWords words({});
+  words.Add(At(0.5, 0.5, 1e-3));
+  Validation::Row undone = Row(3, 100.0);
+  undone.greedy = undone.costs[1] = INFINITY;
+  CHECK(Has(Said(words, {Row(1, 100.0), undone, undone}), "drifts: the greedy policy leaves jobs undone, unlike after 1 steps"));
+  CHECK(Said(words, {undone, undone, undone}).empty());
 }
 
 TEST_CASE("training words: loses, where the end costs more than the best rule by more than noise") {

@@ -34,10 +34,10 @@ std::string Percent(double share) {
 // Is the greedy policy of `now` worse than that of `best`, beyond what the choice of workloads explains?
 bool Worse(const Validation::Row& now, const Validation::Row& best) {
   if (best.greedy == 0.0) return false;  // costs that may be none, such as missed deadlines
-  if (now.greedy < best.greedy * (1.0 + kSame)) return false;
-  if (now.logs.size() != best.logs.size() || now.logs.size() < 2) return true;
-  const PairedDifference logs = DifferenceOf(now.logs, best.logs);
-  return !(logs.mean <= 2.0 * logs.error);  // infinite costs are worse
+  if (!(now.greedy > best.greedy * (1.0 + kSame))) return false;
+  if (now.costs.size() != best.costs.size() || now.costs.size() < 2) return true;
+  const PairedDifference more = DifferenceOf(now.costs, best.costs, now.may_be_none);
+  return !(more.mean <= 2.0 * more.error);  // infinite costs are worse
 }
 
 std::string Overload(double load) {
@@ -120,9 +120,12 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
                     "were noise: a smaller lr of --agent, or ",
                     facts_.keeps_best ? "best.h5, which is the best of them"
                                       : "--validate 8, which keeps the best as best.h5");
-      words.push_back(Join("drifts: the greedy policy is ",
-                           Percent(validations.back().greedy / best->greedy - 1.0), " worse than after ",
-                           best->steps, " steps, two validations in a row; ", cause));
+      const double now = validations.back().greedy;
+      const std::string worse = std::isinf(now)
+                                    ? std::string("leaves jobs undone, unlike")
+                                    : Join("is ", Percent(now / best->greedy - 1.0), " worse than");
+      words.push_back(Join("drifts: the greedy policy ", worse, " after ", best->steps,
+                           " steps, two validations in a row; ", cause));
     }
   }
   if (!validations.empty() && finished_) {

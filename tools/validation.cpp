@@ -22,31 +22,34 @@ namespace {
 
 constexpr const char* kHeader = "global_step,greedy,sampled,gap,workloads,jobs";
 
-std::vector<double> Logs(const Trials& on, const std::vector<Metrics>& runs) {
-  std::vector<double> logs;
+std::vector<double> CostsOf(const Trials& on, const std::vector<Metrics>& runs) {
+  std::vector<double> costs;
   for (const Metrics& run : runs) {
     const double cost = on.Cost(run);
-    logs.push_back(std::isnan(cost) ? HUGE_VAL : std::log(cost));
+    costs.push_back(std::isnan(cost) ? HUGE_VAL : cost);
   }
-  return logs;
+  return costs;
 }
 
 }  // namespace
 
-double Validation::MeanOf(const std::vector<double>& logs) const {
-  const auto count = static_cast<double>(logs.size());
-  if (!on_.MayBeNone()) return std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / count);
+double Validation::MeanOf(const std::vector<double>& costs) const {
+  const auto count = static_cast<double>(costs.size());
+  if (on_.MayBeNone()) return std::accumulate(costs.begin(), costs.end(), 0.0) / count;
   double sum = 0.0;
-  for (const double log : logs) sum += std::exp(log);
-  return sum / count;
+  for (const double cost : costs) sum += std::log(cost);
+  return std::exp(sum / count);
 }
 
-PairedDifference DifferenceOf(const std::vector<double>& values, const std::vector<double>& others) {
-  const auto n = static_cast<double>(values.size());
+PairedDifference DifferenceOf(const std::vector<double>& costs, const std::vector<double>& others,
+                              bool may_be_none) {
+  const auto n = static_cast<double>(costs.size());
+  search::Costs by;
+  by.may_be_none = may_be_none;
   double sum = 0.0, squares = 0.0;
-  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] - others[i];
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double off = values[i] - others[i] - sum / n;
+  for (std::size_t i = 0; i < costs.size(); ++i) sum += by.More(costs[i], others[i]);
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const double off = by.More(costs[i], others[i]) - sum / n;
     squares += off * off;
   }
   return {sum / n, std::sqrt(squares / (n - 1.0) / n)};
@@ -152,21 +155,21 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
   const std::vector<std::vector<Metrics>> runs = on_.Validate(makers, workloads);
   Row row;
   row.steps = steps;
-  row.logs = Logs(on_, runs[0]);
-  row.workloads = static_cast<int>(row.logs.size()), row.jobs = on_.settings().jobs;
-  row.greedy = MeanOf(row.logs);
-  if (settings_.draws) row.sampled = MeanOf(Logs(on_, runs[1]));
+  row.costs = CostsOf(on_, runs[0]), row.may_be_none = on_.MayBeNone();
+  row.workloads = static_cast<int>(row.costs.size()), row.jobs = on_.settings().jobs;
+  row.greedy = MeanOf(row.costs);
+  if (settings_.draws) row.sampled = MeanOf(CostsOf(on_, runs[1]));
   if (measured_ != workloads) {
-    baseline_logs_.clear();
-    for (std::size_t k = baselines; k < runs.size(); ++k) baseline_logs_.push_back(Logs(on_, runs[k]));
+    baseline_costs_.clear();
+    for (std::size_t k = baselines; k < runs.size(); ++k) baseline_costs_.push_back(CostsOf(on_, runs[k]));
     measured_ = workloads;
   }
-  for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
-    const double of = MeanOf(baseline_logs_[k]), over = row.greedy / of;
+  for (std::size_t k = 0; k < baseline_costs_.size(); ++k) {
+    const double of = MeanOf(baseline_costs_[k]), over = row.greedy / of;
     if (!(of > 0.0) || !std::isfinite(of) || over < row.over) continue;  // NaN at first
     row.rule = settings_.baselines[k], row.over = over;
-    row.over_error = row.logs.size() > 1 && !on_.MayBeNone()
-                         ? over * DifferenceOf(row.logs, baseline_logs_[k]).error
+    row.over_error = row.costs.size() > 1 && !row.may_be_none
+                         ? over * DifferenceOf(row.costs, baseline_costs_[k], false).error
                          : std::nan("");
   }
   if (settings_.keep_best && (best() == nullptr || row.greedy < best()->greedy)) {
@@ -194,9 +197,9 @@ std::vector<std::pair<std::string, double>> Validation::Figures() const {
   const Row& row = rows_.back();
   std::vector<double> values = {row.greedy};
   if (settings_.draws) values.insert(values.end(), {row.sampled, row.Gap()});
-  for (const std::vector<double>& logs : baseline_logs_) {
-    values.push_back(row.greedy / MeanOf(logs));
-    if (settings_.draws) values.push_back(row.sampled / MeanOf(logs));
+  for (const std::vector<double>& of : baseline_costs_) {
+    values.push_back(row.greedy / MeanOf(of));
+    if (settings_.draws) values.push_back(row.sampled / MeanOf(of));
   }
   const std::vector<std::string> names = FigureNames();
   std::vector<std::pair<std::string, double>> figures;
@@ -205,7 +208,7 @@ std::vector<std::pair<std::string, double>> Validation::Figures() const {
 }
 
 std::string Validation::On() const {
-  const std::size_t count = rows_.back().logs.size();
+  const std::size_t count = rows_.back().costs.size();
   if (!on_.settings().source->fixed()) return Join(count, " workloads");
   return Join(count, count == 1 ? " piece" : " pieces", " of the jobs that it was trained on");
 }
@@ -214,8 +217,8 @@ std::string Validation::Words() const {
   const Row& row = rows_.back();
   if (std::isinf(row.greedy)) return "greedy leaves jobs undone";
   std::string text = "greedy";
-  for (std::size_t k = 0; k < baseline_logs_.size(); ++k) {
-    const std::vector<double>& of = baseline_logs_[k];
+  for (std::size_t k = 0; k < baseline_costs_.size(); ++k) {
+    const std::vector<double>& of = baseline_costs_[k];
     const double its = MeanOf(of);
     text += k == 0 ? " " : ", ";
     if (row.greedy == 0.0 || its == 0.0) {  // such as missed deadlines: no ratio
@@ -223,8 +226,8 @@ std::string Validation::Words() const {
       continue;
     }
     text += Fixed(row.greedy / its, 3);
-    if (of.size() > 1 && !on_.MayBeNone()) {  // the ratio's standard error, from that of its logarithm
-      const PairedDifference logs = DifferenceOf(row.logs, of);
+    if (of.size() > 1 && !row.may_be_none) {  // the ratio's standard error, from that of its logarithm
+      const PairedDifference logs = DifferenceOf(row.costs, of, false);
       text += Join(" +- ", Fixed(std::exp(logs.mean) * logs.error, 3));
     }
     text += " of " + settings_.baselines[k];

@@ -20,11 +20,13 @@ namespace berth {
 // know, a rule of thumb and the strongest that needs no tuning. Specs.
 std::vector<std::string> DefaultBaselines(const MdpSpec& mdp);
 
-// The mean of values[i] - others[i], and its standard error; of two pairs or more.
+// How much more costs[i] are than others[i] (search::Costs::More: by logarithms, by differences where they
+// may be none): the mean, and its standard error; of two pairs or more.
 struct PairedDifference {
   double mean, error;
 };
-PairedDifference DifferenceOf(const std::vector<double>& values, const std::vector<double>& others);
+PairedDifference DifferenceOf(const std::vector<double>& costs, const std::vector<double>& others,
+                              bool may_be_none);
 
 // Are an agent's scores the logarithms of what it draws by? Of dqn they are values, and drawing by them is no
 // policy that it ever played.
@@ -47,7 +49,8 @@ class Validation {
     // job (of jct: the mean JCT, s), less being better; infinite where jobs of a window were not done, NaN
     // where nothing is sampled.
     double greedy = 0.0, sampled = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> logs;  // [workloads] of the greedy costs; of this process's rows alone
+    std::vector<double> costs;  // [workloads] the greedy ones; of this process's rows alone
+    bool may_be_none = false;   // Trials::MayBeNone
     // Greedy over the least of the baselines: which, the ratio, its standard error (NaN of one workload).
     std::string rule = "";
     double over = std::numeric_limits<double>::quiet_NaN(), over_error = over;
@@ -93,7 +96,7 @@ class Validation {
   std::vector<std::string> FigureNames() const;  // before there are any
 
  private:
-  double MeanOf(const std::vector<double>& logs) const;
+  double MeanOf(const std::vector<double>& costs) const;
   std::string Candidate();  // the checkpoint's policy as a file, which is to be removed
   void ReadRows();
   void FindBest();
@@ -101,7 +104,7 @@ class Validation {
 
   RewardTrials on_;
   ValidationSettings settings_;
-  std::vector<std::vector<double>> baseline_logs_;  // [baselines, workloads] of `measured_`
+  std::vector<std::vector<double>> baseline_costs_;  // [baselines, workloads] of `measured_`
   int measured_ = 0;
   std::vector<Row> rows_;
   std::optional<std::size_t> best_;  // of rows_

@@ -41,6 +41,11 @@ double Validation::MeanOf(const std::vector<double>& costs) const {
   return std::exp(sum / count);
 }
 
+double Validation::Over(double mean, const std::vector<double>& baseline) const {
+  const double its = MeanOf(baseline);
+  return its > 0.0 && std::isfinite(its) ? mean / its : std::nan("");
+}
+
 PairedDifference DifferenceOf(const std::vector<double>& costs, const std::vector<double>& others,
                               bool may_be_none) {
   const auto n = static_cast<double>(costs.size());
@@ -165,8 +170,8 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
     measured_ = workloads;
   }
   for (std::size_t k = 0; k < baseline_costs_.size(); ++k) {
-    const double of = MeanOf(baseline_costs_[k]), over = row.greedy / of;
-    if (!(of > 0.0) || !std::isfinite(of) || over < row.over) continue;  // NaN at first
+    const double over = Over(row.greedy, baseline_costs_[k]);
+    if (std::isnan(over) || over < row.over) continue;  // NaN at first
     row.rule = settings_.baselines[k], row.over = over;
     row.over_error = row.costs.size() > 1 && !row.may_be_none
                          ? over * DifferenceOf(row.costs, baseline_costs_[k], false).error
@@ -198,8 +203,8 @@ std::vector<std::pair<std::string, double>> Validation::Figures() const {
   std::vector<double> values = {row.greedy};
   if (settings_.draws) values.insert(values.end(), {row.sampled, row.Gap()});
   for (const std::vector<double>& of : baseline_costs_) {
-    values.push_back(row.greedy / MeanOf(of));
-    if (settings_.draws) values.push_back(row.sampled / MeanOf(of));
+    values.push_back(Over(row.greedy, of));
+    if (settings_.draws) values.push_back(Over(row.sampled, of));
   }
   const std::vector<std::string> names = FigureNames();
   std::vector<std::pair<std::string, double>> figures;
@@ -219,13 +224,14 @@ std::string Validation::Words() const {
   std::string text = "greedy";
   for (std::size_t k = 0; k < baseline_costs_.size(); ++k) {
     const std::vector<double>& of = baseline_costs_[k];
-    const double its = MeanOf(of);
+    const double its = MeanOf(of), over = Over(row.greedy, of);
     text += k == 0 ? " " : ", ";
-    if (row.greedy == 0.0 || its == 0.0) {  // such as missed deadlines: no ratio
-      text += Join(Fixed(row.greedy, 3), " a job where ", settings_.baselines[k], " has ", Fixed(its, 3));
+    if (row.greedy == 0.0 || std::isnan(over)) {  // such as missed deadlines: no ratio
+      text += Join(Fixed(row.greedy, 3), " a job where ", settings_.baselines[k], " ",
+                   std::isinf(its) ? std::string("leaves jobs undone") : "has " + Fixed(its, 3));
       continue;
     }
-    text += Fixed(row.greedy / its, 3);
+    text += Fixed(over, 3);
     if (of.size() > 1 && !row.may_be_none) {  // the ratio's standard error, from that of its logarithm
       const PairedDifference logs = DifferenceOf(row.costs, of, false);
       text += Join(" +- ", Fixed(std::exp(logs.mean) * logs.error, 3));

@@ -127,6 +127,19 @@ TEST_CASE("train --resume --validate goes on where --validate auto measured, of 
   CHECK(std::filesystem::exists(berth / "a/best.h5"));
 }
 
+TEST_CASE("train --validate has no ratio to a rule that leaves jobs undone") {
+  const Shell berth;
+  REQUIRE(berth("train --agent 'ppo(n_steps=64,minibatch=128)' --workload 'synthetic(rate=4,jobs=100)' --cluster v100=2,k80=2 "
+                "--envs 4 --threads 1 --visible 8 --episode-jobs 10 --warmup-jobs 4 --steps 512 --validations 1 --validate 2 "
+                "--baselines 'admission(limit=1);srpt' --json j.json --out a") == 0);  // it turns away who finds another
+  CAPTURE(berth.log());
+  CHECK(berth.log().find(" a job where admission(limit=1) leaves jobs undone, ") != std::string::npos);
+  CHECK(berth.log().find(" of srpt; sampled ") != std::string::npos);
+  const std::string json = ReadAll(berth / "j.json");
+  CHECK(json.find("\"greedy_of_admission(limit=1)\": null") != std::string::npos);
+  CHECK(json.find("\"sampled_of_admission(limit=1)\": null") != std::string::npos);
+}
+
 TEST_CASE("train --validate on a log says that its pieces were trained on, and runs the only one once") {
   const Shell berth;
   const std::string task =

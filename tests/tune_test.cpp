@@ -40,6 +40,18 @@ TrialSettings SmallTrials() {
   return on;
 }
 
+// On the first type alone, whatever else is free.
+class OnFirst final : public Scheduler {
+ public:
+  Knowledge knowledge() const override { return Knowledge::kNone; }
+  void Decide(const ClusterView& view, Decision& decision) override {
+    int free = view.free_gpus()[0];
+    for (const int job : view.waiting()) {
+      if (free-- > 0) decision.Start(job, 0);
+    }
+  }
+};
+
 search::Found TuneAsSrpt(const TrialSettings& on) {
   const SchedulerNumbers numbers(ParseSpec(kAsSrpt), {"slow", "contrast"}, on.reference);
   return test::SearchByCmaEs(numbers, RewardTrials(on, "jct"), /*generations=*/3, /*step=*/0.3);
@@ -154,6 +166,32 @@ TEST_CASE("tune: a reference that leaves jobs unfinished is an error, not a sear
                                         Catch::Contains("left jobs of the window unfinished in 2 of 2"));
   on.reference = "las(quantum=-1)";
   CHECK_THROWS_WITH(TuneAsSrpt(on), Catch::Contains("quantum"));
+}
+
+TEST_CASE("tune --reward cost: where GPUs have no price a run that costs nothing is the best, and no error") {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("k80=40,v100=4");
+  settings.clock = {ClockKind::kRounds, 360.0};
+  const auto may_be_none = [&](const char* reward) {
+    TrialSettings on = SmallTrials();
+    on.source = MakeWorkload("synthetic(rate=0.5)", settings);
+    return RewardTrials(on, reward).MayBeNone();
+  };
+  for (const char* reward : {"cost", "energy", "jct", "cost+deadline", "jct+0.5*deadline"}) CHECK_FALSE(may_be_none(reward));
+  CHECK(may_be_none("deadline"));
+  settings.cluster.types[0].price_per_hour = settings.cluster.types[0].peak_power_w = 0.0;
+  for (const char* reward : {"cost", "energy", "cost+2*energy", "cost+deadline"}) CHECK(may_be_none(reward));
+  for (const char* reward : {"jct", "jct+cost", "slowdown+deadline"}) CHECK_FALSE(may_be_none(reward));
+
+  TrialSettings on = SmallTrials();  // srpt takes the fastest type first
+  on.source = MakeWorkload("synthetic(rate=0.5)", settings);
+  const std::vector<MakeCandidate> candidates{[] { return std::make_unique<OnFirst>(); }, [] { return MakeScheduler("srpt", AllSchedulers()); }};
+  const search::Costs costs = RewardTrials(on, "cost").Costs(candidates, 0);
+  CHECK(costs.of[0] == std::vector<double>{0.0, 0.0});
+  CHECK(costs.reference[0] > 0.0);
+  const std::vector<double> values = search::Values(costs);
+  CHECK(values[0] == -(costs.reference[0] + costs.reference[1]) / 2.0);
+  CHECK(values[1] == 0.0);
 }
 
 TEST_CASE("tune: where a log has one piece it is validated once, not as often as asked for") {

@@ -13,13 +13,25 @@
 namespace berth {
 namespace {
 
-// A cost of 0, such as the price of a type that has none, has no ratio to another.
-void CheckCosts(const search::Costs& costs) {
-  const auto none = [](const std::vector<double>& row) {
-    return std::count(row.begin(), row.end(), 0.0) > 0;
-  };
-  if (!costs.may_be_none && (none(costs.reference) || std::any_of(costs.of.begin(), costs.of.end(), none)))
-    throw Error("--reward: expected one that costs more than 0 in every run, found a run that costs 0");
+// Has a GPU type of any of the source's clusters none of it?
+bool SomeLack(double GpuType::*what, const ScenarioSource& source, std::uint64_t seed) {
+  for (int kind = 0; kind < source.kinds(); ++kind) {
+    const Scenario sample = source.Make(seed, Split::kTrain, 0, static_cast<std::uint32_t>(kind), /*jobs=*/1);
+    for (const GpuType& type : sample.data().cluster.types) {
+      if (type.*what == 0.0) return true;
+    }
+  }
+  return false;
+}
+
+// A sum may be 0 where every term may.
+bool MayCostNothing(const std::string& reward, const TrialSettings& on) {
+  const std::vector<std::string> terms = Reward(reward).Names();
+  return std::all_of(terms.begin(), terms.end(), [&](const std::string& term) {
+    return term == "deadline" ||
+           (term == "cost" && SomeLack(&GpuType::price_per_hour, *on.source, on.seed)) ||
+           (term == "energy" && SomeLack(&GpuType::peak_power_w, *on.source, on.seed));
+  });
 }
 
 }  // namespace
@@ -78,7 +90,7 @@ search::Costs Trials::Costs(const std::vector<MakeCandidate>& candidates, int ge
   }
   search::Costs costs = Weigh(plays.runs, beside);
   costs.may_be_none = MayBeNone();
-  CheckCosts(costs);
+  if (generation == 0) CheckFirst(costs);
   for (std::size_t k = 1; k < plays.decisions.size(); ++k) costs.decisions += plays.decisions[k];
   return costs;
 }
@@ -108,12 +120,25 @@ search::Objective ObjectiveOf(const Trials& trials, const Tunable& candidates) {
   };
 }
 
+RewardTrials::RewardTrials(TrialSettings settings, std::string reward)
+    : Trials(std::move(settings)),
+      reward_(std::move(reward)),
+      may_be_none_(MayCostNothing(reward_, this->settings())) {}
+
 double RewardTrials::Cost(const Metrics& metrics) const {
   return metrics.unfinished > 0 ? std::nan("") : Reward(reward_).AJob(metrics);
 }
 
-bool RewardTrials::MayBeNone() const {
-  return Reward(reward_).WeightOf("deadline") > 0.0;
+// That nobody misses a deadline may be chance, that nothing has a price is not.
+void RewardTrials::CheckFirst(const search::Costs& costs) const {
+  const auto all_none = [](const std::vector<double>& row) {
+    return std::all_of(row.begin(), row.end(), [](double cost) { return !(cost > 0.0); });
+  };
+  if (!may_be_none_ || Reward(reward_).WeightOf("deadline") > 0.0 || !all_none(costs.reference) ||
+      !std::all_of(costs.of.begin(), costs.of.end(), all_none))
+    return;
+  throw Error(Join("--reward: expected one that costs more than 0, found ", reward_,
+                   ", which costs 0 in every run of the first generation"));
 }
 
 std::vector<Scenario> RewardTrials::Draw(int generation, int count) const {

@@ -41,8 +41,8 @@ class Trials {
   explicit Trials(TrialSettings settings) : settings_(std::move(settings)) {}
   virtual ~Trials() = default;
 
-  // For search::Objective. Throws Error where the reference does not finish its jobs, or cannot run, and for
-  // a cost of 0 unless MayBeNone.
+  // For search::Objective. Throws Error where the reference does not finish its jobs, or cannot run, and
+  // where all runs of the first generation cost 0 and will go on to.
   search::Costs Costs(const std::vector<MakeCandidate>& candidates, int generation) const;
   // Of each scheduler on `count` workloads that no search draws, of a fixed source as many pieces as there
   // are: [schedulers][count or fewer]. Never interrupted.
@@ -50,7 +50,8 @@ class Trials {
 
   // Of one run; NaN where jobs of the window were not done.
   virtual double Cost(const Metrics& metrics) const = 0;
-  // May a cost be 0, such as missed deadlines? Then there are differences of costs, and no ratios.
+  // May a cost be 0, such as missed deadlines, or the price of GPUs that have none? Then there are
+  // differences of costs, and no ratios.
   virtual bool MayBeNone() const { return false; }
   // The workloads of a generation, or of what stands in its place: there one, where all would be the same.
   virtual std::vector<Scenario> Draw(int generation, int count) const = 0;
@@ -61,6 +62,8 @@ class Trials {
   // Of runs [candidates][workloads] and the reference's on the same workloads.
   virtual search::Costs Weigh(const std::vector<std::vector<Metrics>>& runs,
                               const std::vector<Metrics>& reference) const;
+  // Throws Error where a search's first generation shows that it has nothing to go by.
+  virtual void CheckFirst(const search::Costs& /*costs*/) const {}
 
  private:
   struct Plays {
@@ -78,14 +81,17 @@ search::Objective ObjectiveOf(const Trials& trials, const Tunable& candidates);
 class RewardTrials final : public Trials {
  public:
   // `reward`: env/gym/rewards.hpp; of jct the cost is the mean JCT, s.
-  RewardTrials(TrialSettings settings, std::string reward)
-      : Trials(std::move(settings)), reward_(std::move(reward)) {}
+  RewardTrials(TrialSettings settings, std::string reward);
   double Cost(const Metrics& metrics) const override;
-  bool MayBeNone() const override;
+  bool MayBeNone() const override { return may_be_none_; }
   std::vector<Scenario> Draw(int generation, int count) const override;
+
+ protected:
+  void CheckFirst(const search::Costs& costs) const override;
 
  private:
   std::string reward_;
+  bool may_be_none_;
 };
 
 }  // namespace berth

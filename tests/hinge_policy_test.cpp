@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "data/sequence.hpp"
@@ -250,6 +251,21 @@ TEST_CASE("tune --hinges: a piece of a log is that sequence, scaled") {
   check({0.5, 3.0, 2.0}, 2, 4, 4, 12.0);
   check({2.0, 0.25, 0.5}, 1, 1, 2, 0.0625);
   check({1.0, 1.0, 3.0}, 2, 4, 4, 3.0);
+}
+
+TEST_CASE("tune --hinges: what is chosen on has no piece of a log twice, unless it is scaled by chance") {
+  Small small(Areas(1, 62, {ClockKind::kEvent}));
+  small.on.pieces = {0, 62};  // of 60 jobs: three
+  const auto unlike = [&](int generation) {
+    std::set<std::uint64_t> hashes;
+    for (const Scenario& piece : BatchTrials(small.on, small.terms).Draw(generation, 8)) hashes.insert(piece.Hash());
+    return hashes.size();
+  };
+  CHECK(unlike(search::kChoice) == 8);
+  small.terms.low = small.terms.high = Scales{};
+  CHECK(unlike(search::kChoice) == 3);
+  CHECK(BatchTrials(small.on, small.terms).Draw(search::kChoice, 8).size() == 3);
+  CHECK(BatchTrials(small.on, small.terms).Draw(0, 8).size() == 8);
 }
 
 TEST_CASE("tune --hinges says which channel it does not know") {

@@ -1,5 +1,7 @@
 // The tuned rule against what it must be with known weights, and `berth tune` itself.
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "baselines/preemptive/pair_features.hpp"
 #include "data/workloads.hpp"
@@ -194,17 +196,25 @@ TEST_CASE("tune --reward cost: where GPUs have no price a run that costs nothing
   CHECK(values[1] == 0.0);
 }
 
-TEST_CASE("tune: where a log has one piece it is validated once, not as often as asked for") {
+TEST_CASE("tune: each piece of a log is validated once, not as often as asked for") {
   TrialSettings on = SmallTrials();
   on.source = FixedSource(on.source->Make(5, Split::kTrain, 0, 0, 60), "a log");
   const std::vector<MakeCandidate> srpt{[] { return MakeScheduler("srpt", AllSchedulers()); }};
-  for (const auto& [jobs, runs] : {std::pair{60, 1}, {59, 3}}) {  // a piece of 59 begins at job 0 or 1
-    CAPTURE(jobs);
+  // A piece of 59 begins at job 0 or 1, one of 52 at 0 to 8.
+  for (const auto& [jobs, asked, runs] : {std::tuple{60, 3, 1}, {59, 3, 2}, {59, 1, 1}, {52, 9, 9}, {52, 100, 9}}) {
+    CAPTURE(jobs, asked);
     on.jobs = jobs;
-    on.pieces = {0, 60};
-    CHECK(RewardTrials(on, "jct").Validate(srpt, 3)[0].size() == static_cast<std::size_t>(runs));
-    CHECK(RewardTrials(on, "jct").Draw(search::kChoice, 3).size() == static_cast<std::size_t>(runs));
-    CHECK(RewardTrials(on, "jct").Draw(0, 3).size() == 3);
+    for (const int end : {60, -1}) {
+      on.pieces = {0, end};
+      const RewardTrials trials(on, "jct");
+      CHECK(trials.Validate(srpt, asked)[0].size() == static_cast<std::size_t>(runs));
+      for (const int instead : {kValidation, search::kChoice}) {
+        std::set<std::uint64_t> unlike;
+        for (const Scenario& piece : trials.Draw(instead, asked)) unlike.insert(piece.Hash());
+        CHECK(std::ssize(unlike) == runs);
+      }
+      CHECK(std::ssize(trials.Draw(0, asked)) == asked);
+    }
   }
 }
 

@@ -21,16 +21,23 @@ EpisodeDraw DrawEpisode(const ScenarioSource& source, Window allowed, std::uint6
     draw.endless = !AtOnce(draw.scenario);
     return draw;
   }
-  const int last = allowed.end < 0 ? draw.scenario.num_jobs() : allowed.end;
-  int begin = allowed.begin, end = last;
-  if (end - begin > wanted) {
-    Stream stream(seed, Purpose::kReplay, split, env, episode);
-    begin += static_cast<int>(stream.Below(static_cast<std::uint32_t>(end - begin - wanted) + 1));
+  if (allowed.end < 0) allowed.end = draw.scenario.num_jobs();
+  const int begin = DrawBegin(allowed, seed, split, env, episode, wanted);
+  int end = allowed.end;
+  if (end - allowed.begin > wanted) {
     end = begin + wanted;
     draw.endless = !AtOnce(draw.scenario);
   }
   if (begin > 0 || end < draw.scenario.num_jobs()) draw.scenario = Slice(draw.scenario, begin, end);
   return draw;
+}
+
+int DrawBegin(Window allowed, std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
+              int wanted) {
+  const int later = allowed.end - allowed.begin - wanted;
+  if (later <= 0) return allowed.begin;
+  Stream stream(seed, Purpose::kReplay, split, env, episode);
+  return allowed.begin + static_cast<int>(stream.Below(static_cast<std::uint32_t>(later) + 1));
 }
 
 void CheckJobs(const ScenarioSource& source, Window allowed, const Scenario& probe) {

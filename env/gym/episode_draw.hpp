@@ -19,6 +19,10 @@ struct EpisodeDraw {
 EpisodeDraw DrawEpisode(const ScenarioSource& source, Window allowed, std::uint64_t seed, Split split,
                         std::uint32_t env, std::uint32_t episode, int wanted);
 
+// Where the piece begins that DrawEpisode gives of a fixed scenario. REQUIRES: `allowed` has an end.
+int DrawBegin(Window allowed, std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
+              int wanted);
+
 // Throws Error where `allowed` is no range of a fixed source's jobs, or there are none. `probe` is of the
 // source.
 void CheckJobs(const ScenarioSource& source, Window allowed, const Scenario& probe);

@@ -1,6 +1,7 @@
 #include "tools/tune/batch_trials.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "data/sequence.hpp"
 #include "env/base/check.hpp"
@@ -11,6 +12,7 @@ namespace berth {
 namespace {
 
 constexpr double kShort = 60.0;  // s: waits far below are alike
+constexpr double Scales::*const kScales[] = {&Scales::load, &Scales::run, &Scales::gang};
 
 }  // namespace
 
@@ -44,13 +46,20 @@ std::vector<Scenario> BatchTrials::Draw(int generation, int count) const {
   const bool choice = generation == search::kChoice;
   Stream stream(on.seed, Purpose::kReplay, choice ? Split::kEvaluate : Split::kTrain,
                 choice ? 0 : static_cast<std::uint32_t>(generation));
-  for (int i = 0; i < count; ++i) {
+  // Of pieces that are not scaled by chance each is there once.
+  const bool once = choice && std::all_of(std::begin(kScales), std::end(kScales), [&](auto scale) {
+                      return terms_.low.*scale == terms_.high.*scale;
+                    });
+  if (once) count = std::min(count, begins);
+  std::set<int> drawn;
+  while (std::ssize(pieces) < count) {
     const int begin = window.begin + static_cast<int>(stream.Below(static_cast<std::uint32_t>(begins)));
     Scales scales;
-    for (double Scales::*scale : {&Scales::load, &Scales::run, &Scales::gang}) {
+    for (double Scales::*scale : kScales) {
       const double low = Log(terms_.low.*scale), high = Log(terms_.high.*scale);
       scales.*scale = Exp(low + (high - low) * stream.Uniform());
     }
+    if (once && !drawn.insert(begin).second) continue;
     pieces.push_back(Piece(log_, begin, on.jobs, scales));
   }
   return pieces;

@@ -28,7 +28,7 @@ class BatchTrials final : public Trials {
   // The source is fixed; `jobs` of a piece. Throws Error where `pieces` or `held_out` have fewer.
   BatchTrials(TrialSettings settings, const BatchTerms& terms);
   double Cost(const Metrics& metrics) const override { return metrics.hpc_bounded_slowdown; }
-  // For the validation evenly spread over `held_out`.
+  // For the validation evenly spread over `held_out`, for the choice drawn from it.
   std::vector<Scenario> Draw(int generation, int count) const override;
   const Scenario& log() const { return log_; }
 

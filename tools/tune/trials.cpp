@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -143,19 +144,22 @@ void RewardTrials::CheckFirst(const search::Costs& costs) const {
 
 std::vector<Scenario> RewardTrials::Draw(int generation, int count) const {
   const TrialSettings& on = settings();
-  const Window& pieces = generation < 0 && on.held_out ? *on.held_out : on.pieces;
+  Window pieces = generation < 0 && on.held_out ? *on.held_out : on.pieces;
   // No search has as many generations as stand in for the validation and the choice.
   const std::uint32_t group = generation == kValidation       ? ~std::uint32_t{0}
                               : generation == search::kChoice ? ~std::uint32_t{0} - 1
                                                               : static_cast<std::uint32_t>(generation);
-  // One piece is all that there is: once more it would be the same run.
-  const bool one = on.source->fixed() && pieces.end >= 0 && pieces.end - pieces.begin <= on.jobs;
-  if (generation < 0 && one) count = std::min(count, 1);
+  // A piece once more would be the same run: intervals would be of copies.
+  const bool once = generation < 0 && on.source->fixed();
+  if (once) {
+    if (pieces.end < 0) pieces.end = on.source->Make(0, Split::kTrain, 0, 0).num_jobs();
+    count = std::min(count, std::max(1, pieces.end - pieces.begin - on.jobs + 1));
+  }
+  std::set<int> begins;
   std::vector<Scenario> workloads;
-  for (int i = 0; i < count; ++i) {
-    workloads.push_back(
-        DrawEpisode(*on.source, pieces, on.seed, Split::kTrain, group, static_cast<std::uint32_t>(i), on.jobs)
-            .scenario);
+  for (std::uint32_t i = 0; std::ssize(workloads) < count; ++i) {
+    if (once && !begins.insert(DrawBegin(pieces, on.seed, Split::kTrain, group, i, on.jobs)).second) continue;
+    workloads.push_back(DrawEpisode(*on.source, pieces, on.seed, Split::kTrain, group, i, on.jobs).scenario);
   }
   return workloads;
 }

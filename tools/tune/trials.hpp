@@ -53,7 +53,7 @@ class Trials {
   // May a cost be 0, such as missed deadlines, or the price of GPUs that have none? Then there are
   // differences of costs, and no ratios.
   virtual bool MayBeNone() const { return false; }
-  // The workloads of a generation, or of what stands in its place: there one, where all would be the same.
+  // The workloads of a generation, or of what stands in its place: there each that there is at most once.
   virtual std::vector<Scenario> Draw(int generation, int count) const = 0;
 
   const TrialSettings& settings() const { return settings_; }

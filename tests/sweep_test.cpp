@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -80,6 +81,27 @@ TEST_CASE("sweep: axes and cells by hand") {
   CHECK(Counts("1..6..3", "n") == std::vector<std::string>{"1", "4"});
   for (const char* wrong : {"3..1", "1..2..0", "1..2..3..4", "..3", "1..x"})
     CHECK_THROWS_WITH(Counts(wrong, "n"), Catch::Contains("expected FIRST..LAST or FIRST..LAST..STEP"));
+}
+
+// What a folder is known by. Of text there are fewer than of Python's lists of values.
+TEST_CASE("sweep: unlike grids have unlike texts") {
+  const std::vector<std::vector<Axis>> unlike = {
+      {{"x", {"a=2,b=2"}}}, {{"x", {"a=2", "b=2"}}}, {{"x", {"a=2,b=2", "c"}}}, {{"x", {"a=2,b=2|c"}}}, {{"x", {"a=2", "b=2", "c"}}},
+      {{"x", {"a;y=b"}}}, {{"x", {"a"}}, {"y", {"b"}}}, {{"x", {"(a,b)"}}}, {{"x", {"(a", "b)"}}}, {{"x", {"1..2"}}}, {{"x", {"1", "2"}}},
+      {{"x", {""}}}, {{"x", {"", "a"}}}, {{"x", {"|a"}}}, {{"x", {" a"}}}, {{"x", {"a"}}}, {{"x", {"[\"a=2", "b=2\"]"}}}};
+  std::set<std::string> texts;
+  for (const std::vector<Axis>& axes : unlike) texts.insert(Grid(axes).ToString());
+  CHECK(texts.size() == unlike.size());
+  for (const char* text : {"x=a,b;y=c", "x=a,b|c", "x=|a", "x=f(a,b)", "x=1,2,3"}) CHECK(Grid(ParseAxes(text)).ToString() == text);
+}
+
+TEST_CASE("sweep: a cell of other values is none of this grid") {
+  const TemporaryFolder folder;
+  const Grid grid(ParseAxes("rate= 1 | 2,2")), other({{"rate", {"1", "2"}}});
+  const SweptCell cell{1, {5}, {{"fcfs", Knowledge::kNone, {RunResult{}}}}, std::vector<bool>(MetricFields().size(), true)};
+  WriteCell(grid, cell, folder / "1.csv");
+  CHECK(ReadCell(grid, 1, folder / "1.csv").rows.size() == 1);
+  CHECK_THROWS_WITH(ReadCell(other, 1, folder / "1.csv"), Catch::Contains("1.csv:2: column 'rate': expected 2, found 2,2"));
 }
 
 // Points by hand; less is better twice. (1, 5), (2, 3) twice, (4, 1) are the front; (2, 4) loses to (2, 3),

@@ -8,6 +8,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
+#include "tools/json.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -70,6 +71,17 @@ std::string EachPlaceholder(const std::string& text,
     }
   }
   return filled;
+}
+
+// Does ParseAxes read the axes out of the text?
+bool Says(const std::string& text, const std::vector<Axis>& axes) {
+  try {
+    const std::vector<Axis> read = ParseAxes(text);
+    return std::equal(read.begin(), read.end(), axes.begin(), axes.end(),
+                      [](const Axis& a, const Axis& b) { return a.name == b.name && a.values == b.values; });
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -187,7 +199,10 @@ std::string Grid::ToString() const {
     for (std::size_t i = 0; i < axis.values.size(); ++i)
       text += Join(i == 0 ? "" : bars ? "|" : ",", axis.values[i]);
   }
-  return text;
+  if (Says(text, axes_)) return text;
+  Json json = Json::array();
+  for (const Axis& axis : axes_) json.push_back({axis.name, axis.values});
+  return json.dump();
 }
 
 std::vector<std::string> Placeholders(const std::string& text) {

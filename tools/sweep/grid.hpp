@@ -32,7 +32,9 @@ class Grid {
   std::vector<std::string> Values(std::int64_t cell) const;            // [axes]
   std::string Label(std::int64_t cell) const;                          // "rate=0.2, v100=4"
   std::string Fill(const std::string& text, std::int64_t cell) const;  // {axis} replaced
-  std::string ToString() const;                                        // as ParseAxes reads it
+  // As ParseAxes reads it; JSON, which it does not read, of what no such text says, as a single value with
+  // commas from Python. Unlike grids have unlike texts.
+  std::string ToString() const;
 
  private:
   std::vector<Axis> axes_;

@@ -106,12 +106,18 @@ SweptCell ReadCell(const Grid& grid, std::int64_t cell, const std::string& path)
   CsvFile file(path);
   if (file.names() != Header(grid))
     throw Error(Join(path, ": expected the columns of a cell of this sweep, found others"));
+  const std::vector<std::string> values = grid.Values(cell);
   SweptCell swept;
   swept.cell = cell;
   swept.off.assign(MetricFields().size(), true);
   while (file.Next()) {
     if (Whole(file, kCell) != cell)
       throw Error(Join(file.Where(kCell), ": expected ", cell, ", found ", file.Text(kCell)));
+    for (std::size_t axis = 0; axis < values.size(); ++axis) {
+      const std::string& name = grid.axes()[axis].name;
+      if (file.Text(name) != values[axis])
+        throw Error(Join(file.Where(name), ": expected ", values[axis], ", found ", file.Text(name)));
+    }
     const std::string& scheduler = file.Text(kScheduler);
     const std::int64_t seed = Whole(file, kSeed);
     if (swept.rows.empty() || swept.rows.back().scheduler != scheduler || seed == swept.seeds.front())

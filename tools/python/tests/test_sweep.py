@@ -96,6 +96,15 @@ class Sweep(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(3) as executor:
             self.assertTrue(same(swept(executor=executor), table))
 
+    def test_a_value_with_commas_is_not_several_values(self):
+        one, two = ({"cluster": values} for values in (["v100=2,k80=2"], ["v100=2", "k80=2"]))
+        of = GRID | dict(workload="queueing(rate=1,jobs=60)")
+        with tempfile.TemporaryDirectory() as folder:
+            berth.sweep(one, "fcfs", out=folder, **of)
+            with self.assertRaisesRegex(berth.Error, "holds another sweep: expected over="):
+                berth.sweep(two, "fcfs", out=folder, **of)
+            self.assertEqual(len(berth.sweep(one, "fcfs", out=folder, **of)), 3)
+
     def test_a_folder_is_bound_to_what_a_scheduler_of_python_is(self):
         def written(orders, text):
             """Class Mine of a file, with `orders` as the key by which it sorts."""

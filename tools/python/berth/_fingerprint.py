@@ -10,6 +10,7 @@ import pathlib
 import pickle
 import tempfile
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from berth.policy import Policy
@@ -31,18 +32,48 @@ def fingerprint(scheduler: SchedulerLike) -> str:
         if its not in (Scheduler, object):
             found.update(_source(its))
     if scheduler is not kind:
-        for name, value in sorted(vars(scheduler).items()):
+        for name, value in sorted(_attributes(scheduler).items()):
             found.update(name.encode() + _content(value))
     return found.hexdigest()[:16]
 
 
+def _attributes(scheduler: Any) -> dict[str, Any]:
+    slots = {name for its in type(scheduler).__mro__ for name, value in vars(its).items() if isinstance(value, types.MemberDescriptorType)}
+    return vars(scheduler) | {name: getattr(scheduler, name) for name in slots if hasattr(scheduler, name)}
+
+
 def _source(kind: type[Any]) -> bytes:
-    its = [(name, value) for name, value in sorted(vars(kind).items()) if not name.startswith("__")]
+    """Its text, and what its values and functions hold beside it: files that they name above all."""
     try:
-        source = inspect.getsource(kind).encode()
+        text = inspect.getsource(kind).encode()
     except (OSError, TypeError):  # typed in, or made by a program
-        return b"".join(name.encode() + _content(value) for name, value in its)
-    return source + b"".join(_content(value) for _, value in its if isinstance(value, (str, pathlib.Path)))  # files that they name
+        text = b""
+    found = text
+    for name, value in sorted(vars(kind).items()):
+        functions = _functions(value)
+        if functions and text:  # whose text is the class's
+            found += b"".join(_content(held) for function in functions for held in _held(function))
+        elif functions or not name.startswith("__"):
+            found += name.encode() + _content(value)
+    return found
+
+
+def _functions(value: Any) -> list[types.FunctionType]:
+    of = (value.__func__,) if isinstance(value, (staticmethod, classmethod)) else \
+        (value.fget, value.fset, value.fdel) if isinstance(value, property) else (value,)
+    return [its for its in of if isinstance(its, types.FunctionType)]
+
+
+def _held(function: types.FunctionType) -> Iterator[Any]:
+    """Values that are not in its text: of defaults and of names around it."""
+    yield from function.__defaults__ or ()
+    yield from (function.__kwdefaults__ or {}).values()
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            if name != "__class__":  # of super(): the class that asks
+                yield cell.cell_contents
+        except ValueError:  # empty yet
+            continue
 
 
 def _content(value: Any, seen: dict[int, tuple[Any, bytes]] | None = None) -> bytes:
@@ -79,6 +110,8 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """So that what cannot be pickled, a lock say, does not hide what stands beside it."""
+        if isinstance(value, (staticmethod, classmethod, property)):
+            return type(value), tuple(_functions(value))
         try:
             return NotImplemented if type(value) in copyreg.dispatch_table else value.__reduce_ex__(4)
         except Exception:
@@ -86,9 +119,8 @@ class _Pickler(pickle.Pickler):
 
 
 def _code(function: types.FunctionType, seen: dict[int, tuple[Any, bytes]]) -> list[bytes]:
-    closed = (cell.cell_contents for cell in function.__closure__ or ())
     return [marshal.dumps(_bare(function.__code__), 2),  # 2: without marks of what else refers to a constant
-            *(_content(its, seen) for its in (*(function.__defaults__ or ()), *closed))]
+            *(_content(its, seen) for its in _held(function))]
 
 
 def _text_or_file(value: str | pathlib.Path) -> bytes:

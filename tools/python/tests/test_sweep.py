@@ -260,6 +260,73 @@ class Fingerprint(unittest.TestCase):
         self.assertNotEqual(self.of(rule="a"), self.of(rule="b"))
         self.assertEqual(self.of(rule="a" * 5000 + "\0\ud800"), self.of(rule="a" * 5000 + "\0\ud800"))  # the name of no file
 
+    def test_files_that_a_class_names_count_wherever_it_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "model.bin"
+            name = str(file)
+
+            class Listed(Shortest):
+                models = {"files": [name]}
+
+            class Default(Shortest):
+                def decide(self, view, decision, model=name):
+                    open(model).close()
+
+            class Keyword(Shortest):
+                def __init__(self, *, model=file):
+                    self.open = lambda: open(model)
+
+            class Around(Shortest):
+                def decide(self, view, decision):
+                    super().decide(view, decision)
+                    open(name).close()
+
+            class Static(Shortest):
+                @staticmethod
+                def model(path=name):
+                    return open(path)
+
+            class Made(Shortest):
+                @property
+                def model(self, path=[name]):
+                    return open(path[0])
+
+            class Slots(Shortest):
+                __slots__ = ("model", "other")
+
+                def __init__(self):
+                    self.model = name
+
+            typed = type("Typed", (Shortest,), {"model": property(lambda self, path=name: open(path)), "other": staticmethod(lambda: name)})
+            asked = [Listed, Default, Keyword, Around, Static, Made, typed, Listed(), Default(), Slots()]
+            file.write_bytes(b"1")
+            before = [fingerprint(mine) for mine in asked]
+            self.assertEqual(before, [fingerprint(mine) for mine in asked])
+            file.write_bytes(b"2")
+            for mine, was in zip(asked, before):
+                with self.subTest(mine):
+                    self.assertNotEqual(fingerprint(mine), was)
+            slots = Slots()
+            slots.other = 1
+            self.assertNotEqual(fingerprint(slots), fingerprint(Slots()))
+        # Of one without a text its functions' code counts, wherever it stands.
+        for held in (lambda rule: rule, property, staticmethod, classmethod):
+            first, again, other = (fingerprint(type("Typed", (Shortest,), {"a": 1, "rule": held(rule)}))
+                                   for rule in (lambda its: its + 1, lambda its: its + 1, lambda its: its + 2))
+            self.assertEqual(first, again)
+            self.assertNotEqual(first, other)
+        # What cannot be pickled is known by its kind; a name around a function may have no value yet.
+        class Locked(Shortest):
+            lock = threading.Lock()
+
+            def decide(self, view, decision):
+                return later
+
+        self.assertEqual(fingerprint(Locked), fingerprint(Locked))
+        later = 1
+        self.assertEqual(fingerprint(type("Locked", (Shortest,), {"lock": threading.Lock()})),
+                         fingerprint(type("Locked", (Shortest,), {"lock": threading.Lock()})))
+
     def test_it_is_the_same_in_every_process(self):
         # Strings' hashes, by which sets are ordered, differ from process to process.
         program = textwrap.dedent("""
@@ -270,7 +337,14 @@ class Fingerprint(unittest.TestCase):
             mine = Shortest()
             mine.options = {"types": names, "pairs": [frozenset(names), {(name, frozenset(names)) for name in names}]}
             mine.rule = lambda job: job in {"v100", "k80", "p100", "a100"}
-            print(*names, fingerprint(mine))
+
+            class Mine(Shortest):
+                types, made = names, property(lambda self, of=names: of)
+
+                def decide(self, view, decision, *, types=frozenset(names)):
+                    super().decide(view, decision)
+
+            print(*names, fingerprint(mine) + fingerprint(Mine))
         """)
         said = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ | {
             "PYTHONHASHSEED": str(seed), "PYTHONPATH": f"{pathlib.Path(__file__).parent}:{os.environ.get('PYTHONPATH', '')}"}).stdout.split()

@@ -18,6 +18,7 @@
 #include "tests/temporary_folder.hpp"
 #include "tools/docs/pages.hpp"
 #include "tools/output_file.hpp"
+#include "tools/results.hpp"
 #include "tools/verbs.hpp"
 
 namespace berth {
@@ -226,6 +227,14 @@ TEST_CASE("docs: every fence says its language, so that no command escapes by ha
     }
   }
   CHECK(fences > 40);
+}
+
+TEST_CASE("docs: every figure of a run stands in FORMATS.md") {
+  const std::string page = Slurp((kRoot / "tools/FORMATS.md").string());
+  for (const MetricField& field : MetricFields()) {
+    CAPTURE(field.key);
+    CHECK(page.find(Join("`", field.key, "`")) != std::string::npos);
+  }
 }
 
 TEST_CASE("docs: links within the repository lead somewhere") {

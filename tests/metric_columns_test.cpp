@@ -2,6 +2,7 @@
 #include "tools/metric_columns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "data/workloads.hpp"
@@ -84,6 +85,21 @@ TEST_CASE("metrics: every short name and every key is a column in its unit") {
                         Catch::Contains("; there are jct, p50, ") && Catch::Contains("in --json"));
   const Scenario plain = Drawn("synthetic", "");  // nobody misses a deadline where there is none
   CHECK(MetricColumns("deadline_misses", {&plain, 1}).at(0).Cell(metrics) == "-");
+}
+
+TEST_CASE("metrics: a figure of jobs is none where no job finished, of a feature's too") {
+  Metrics metrics;
+  metrics.Set("restarts_per_job", 0.25), metrics.Set("electricity_cost", 2.0);
+  const auto figure = [&](const std::string& key) {
+    for (const auto& [its, value] : Figures(metrics)) {
+      if (its == key) return value;
+    }
+    return -1.0;
+  };
+  for (const char* of_jobs : {"restarts_per_job", "preemptions_per_job", "mean_wait_s"}) CHECK(std::isnan(figure(of_jobs)));
+  CHECK(figure("electricity_cost") == 2.0);
+  metrics.jobs = 1;
+  CHECK(figure("restarts_per_job") == 0.25);
 }
 
 TEST_CASE("metrics: the usual columns follow deadlines and features") {

@@ -208,6 +208,34 @@ TEST_CASE("sweep: its numbers are those of evaluate, cell by cell") {
   }
 }
 
+// Left out are what no file of a cell has, and figures of features that are off everywhere.
+TEST_CASE("sweep: its JSON says of a scheduler what evaluate says, of one workload too") {
+  const TemporaryFolder folder;
+  const std::string on = " --workload 'queueing(rate=1,jobs=60)' --clock event --schedulers fcfs srpt --window 10:50 --features topology ";
+  for (const char* seeds : {"--seeds 0:1 ", "--seeds 0:3 "}) {
+    CAPTURE(seeds);
+    REQUIRE(Berth(folder, Join("sweep --over cluster=v100=2", on, seeds, "--json s.json --out ", seeds[10] == '1' ? "one" : "three")).code == 0);
+    REQUIRE(Berth(folder, Join("evaluate --cluster v100=2", on, seeds, "--json e.json")).code == 0);
+    const Json rows = Json::parse(Slurp(folder / "s.json")).at("rows"), its = Json::parse(Slurp(folder / "e.json")).at("schedulers");
+    for (std::size_t k = 0; k < 2; ++k) {
+      Json mine = rows[k], whole = its[k];
+      for (const char* own : {"cell", "cluster"}) CHECK(mine.erase(own) == 1);
+      for (const char* left_out : {"knowledge", "decisions", "signature", "workloads", "decision_us_mean", "decision_us_p99", "wall_s"})
+        CHECK(whole.erase(left_out) == 1);
+      for (const auto& [key, value] : mine.items()) {
+        CAPTURE(key);
+        CHECK(value == whole.at(key));
+        whole.erase(key);
+      }
+      for (const auto& [key, value] : whole.items()) {  // of other features
+        CAPTURE(key);
+        CHECK(NamedMetric(key).field->member == nullptr);
+        CHECK(value == 0.0);
+      }
+    }
+  }
+}
+
 // A replica answers a request each 5 s and two come a second: even the median answer is beyond what is measured.
 // Where the feature is off there is no such figure.
 TEST_CASE("sweep: a figure beyond what is measured is said as evaluate says it") {

@@ -81,7 +81,8 @@ std::vector<MetricField> MetricFieldsOf(FeatureTable features) {
     for (const FeatureModule& feature : features) {
       for (const MetricInfo& metric : feature.metrics) {
         if (metric.place == place)
-          fields.push_back({metric.key, nullptr, metric.maximum, Over::kRun, metric.most});
+          fields.push_back(
+              {metric.key, nullptr, metric.maximum, metric.of_jobs ? Over::kJobs : Over::kRun, metric.most});
       }
     }
   };

@@ -103,6 +103,7 @@ struct MetricInfo {
   Place place = Place::kEnd;
   bool maximum = false;  // workloads combine to the largest value instead of the mean
   double most = 0.0;     // above 0: the largest that is told apart, beyond it is infinite
+  bool of_jobs = false;  // a mean over jobs: there is none where no measured job finished
 };
 
 // A row of a table of features.

@@ -210,9 +210,13 @@ Json SweepJson(const SweepTable& table, const ParetoFront* front) {
     line["jobs"] = summary.metrics.jobs;
     line["unfinished"] = summary.metrics.unfinished;
     line["unstable"] = summary.unstable;
-    line["mean_jct_ci95_s"] = {summary.mean.low, summary.mean.high};
-    line["jct_ratio"] = {
-        {"mean", summary.ratio.mean}, {"low", summary.ratio.low}, {"high", summary.ratio.high}};
+    line["mean_jct_ci95_s"] = nullptr;  // as evaluate has them of one workload
+    line["jct_ratio"] = nullptr;
+    if (summary.row->runs.size() > 1) {
+      line["mean_jct_ci95_s"] = {summary.mean.low, summary.mean.high};
+      line["jct_ratio"] = {
+          {"mean", summary.ratio.mean}, {"low", summary.ratio.low}, {"high", summary.ratio.high}};
+    }
     line["mean_jct_s"] = summary.metrics.mean_jct_s;
     for (const MetricColumn& column : table.figures)
       line[column.field->key] =

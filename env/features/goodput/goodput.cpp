@@ -16,7 +16,8 @@ namespace berth {
 namespace {
 
 constexpr MetricInfo kMetrics[] = {
-    {"restarts_per_job", "starts of a completed job after its first", MetricInfo::Place::kJobs},
+    {"restarts_per_job", "starts of a completed job after its first", MetricInfo::Place::kJobs,
+     /*maximum=*/false, /*most=*/0.0, /*of_jobs=*/true},
 };
 
 // GPUs that the job has on each of its nodes, in the order of its devices.

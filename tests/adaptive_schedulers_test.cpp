@@ -157,19 +157,23 @@ TEST_CASE("adaptive: Sia comes near the artifact's recorded run, tuned Gavel rep
   }
 }
 
-TEST_CASE("adaptive: a kept run is read again by the scheduler that made it alone") {
+TEST_CASE("adaptive: a kept run is read again by the key that made it, with as many jobs") {
   const test::TemporaryFolder folder;
   pollux::Measured kept{{60.0, 0.1 + 0.2}, {0, 3}, 1.5};
   pollux::WriteMeasured(folder.path(), "run", "pollux", kept);
-  const auto read = pollux::ReadMeasured(folder.path(), "run", "pollux");
+  const auto read = pollux::ReadMeasured(folder.path(), "run", "pollux", 2);
   REQUIRE(read.has_value());
   CHECK(read->seconds == kept.seconds);
   CHECK(read->restarts == kept.restarts);
   CHECK(read->Mean() == Approx(30.15));
-  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "run", "sia").has_value());
-  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "other", "pollux").has_value());
+  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "run", "sia", 2).has_value());
+  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "other", "pollux", 2).has_value());
+  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "run", "pollux", 3).has_value());
+  kept.restarts.pop_back();
+  pollux::WriteMeasured(folder.path(), "run", "pollux", kept);
+  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "run", "pollux", 2).has_value());
   WriteTextFile(folder / "run.json", "{\"source\":");
-  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "run", "pollux").has_value());
+  CHECK_FALSE(pollux::ReadMeasured(folder.path(), "run", "pollux", 2).has_value());
 }
 
 }  // namespace berth

@@ -93,6 +93,19 @@ TEST_CASE("reproduce gavel: a static trace is held to its makespan, within 1%; t
   CHECK(Has(Slurp(folder / "o/gavel.md"), "0 held"));
 }
 
+TEST_CASE("reproduce gavel: a run that failed is said, and is none of those held") {
+  const TemporaryFolder folder;
+  WriteRecords(folder, "fifo_perf", true, SecondsAlone(), SecondsAlone());
+  std::ofstream(folder / "ref/sim/traces_public/gang.trace")
+      << kJobType << "\tpython3 main.py\tdir\t--num_steps\t0\t" << kSteps << "\t2\t1\t-1.000000\t0.000000\n";
+  std::ofstream(folder / "ref/sim/results_public.csv", std::ios::app) << "gang,allox,0,1,ok,1,1\n";
+  CHECK(Reproduce(folder, kRun).code == 1);
+  const std::string page = Slurp(folder / "o/gavel.md");
+  CAPTURE(page);
+  CHECK(Has(page, "1 held, 1 within, largest deviation 0.00%, 1 run failed."));
+  CHECK(Has(page, "expected jobs of 1 GPU, found a gang of 2"));
+}
+
 TEST_CASE("reproduce gavel: a policy that this binary lacks is named as not available") {
   const TemporaryFolder folder;
   WriteRecords(folder, "no_such_policy", true, 1.0, 1.0);

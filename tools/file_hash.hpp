@@ -10,7 +10,8 @@ std::string TextHash(const std::string& text);
 // Of a file's bytes. Error where it cannot be read.
 std::string FileHash(const std::string& path);
 
-// The build that makes results: its commit; where the tree had changes, that and the hash of this binary.
+// The build that makes results: its commit; where the tree had changes, that and a hash of the program and
+// of the library that calls this.
 const std::string& RunSource();
 
 }  // namespace berth

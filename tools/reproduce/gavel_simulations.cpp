@@ -133,7 +133,7 @@ bool ReportSimulations(const GavelSettings& settings, const ReproductionRuns& ru
     return true;
   }
   std::vector<ReproductionPage::Cells> rows, csv;
-  int held = 0, out = 0;
+  int held = 0, out = 0, failed = 0;
   double largest = 0.0;
   for (const ReferenceRun& run : ReadReferenceRuns(settings)) {
     if (Skip(settings, run)) continue;
@@ -151,7 +151,7 @@ bool ReportSimulations(const GavelSettings& settings, const ReproductionRuns& ru
         if (outcome == nullptr) continue;
         if (!outcome->error.empty()) {
           cell = "failed: " + outcome->error;
-          ++out;
+          ++failed;  // nothing of it is held
           continue;
         }
         for (const Comparison& c : Compare(run, *outcome, variant.is_default)) {
@@ -184,7 +184,8 @@ bool ReportSimulations(const GavelSettings& settings, const ReproductionRuns& ru
            "(GLPK or CLARABEL in place of ECOS). Policies without an LP have one ratio. `fifo` is the "
            "reference's broken base "
            "FIFO beside FIFO as it is meant: shown, not held; so are makespans of windows. ",
-           held, " held, ", held - out, " within, largest deviation ", Fixed(100 * largest, 2), "%."));
+           held, " held, ", held - out, " within, largest deviation ", Fixed(100 * largest, 2), "%",
+           failed > 0 ? Join(", ", failed, failed == 1 ? " run failed." : " runs failed.") : "."));
   page.Rows({"trace", "policy", "reference, s", "ratio, ipm or no LP", "simplex", "reference's point",
              "the other figure (makespan; static: JCT)"},
             rows);
@@ -192,7 +193,7 @@ bool ReportSimulations(const GavelSettings& settings, const ReproductionRuns& ru
            {"trace", "policy", "scheduler", "solver", "figure", "reference_s", "measured_s", "ratio",
             "tolerance", "verdict"},
            csv);
-  return out == 0;
+  return out + failed == 0;
 }
 
 }  // namespace berth

@@ -86,11 +86,14 @@ void RunPairs(const pollux::Folder& folder, int threads, const std::string& kept
     const Policy& policy = *pair.policy;
     const pollux::Run& run = *pair.recorded;
     const std::string name = Join(policy.shown, "-", run.load, "-", run.workload);
-    const auto before = kept.empty() ? std::nullopt : pollux::ReadMeasured(kept, name, policy.scheduler);
+    const std::string key =
+        kept.empty() ? "" : Join(policy.scheduler, " on ", folder.Hash(run.load, run.workload, policy.batch));
+    const auto before =
+        kept.empty() ? std::nullopt : pollux::ReadMeasured(kept, name, key, run.seconds.size());
     pair.measured =
         before ? *before
                : pollux::RunToEnd(folder.Workload(run.load, run.workload, policy.batch), policy.scheduler);
-    if (!kept.empty() && !before) pollux::WriteMeasured(kept, name, policy.scheduler, pair.measured);
+    if (!kept.empty() && !before) pollux::WriteMeasured(kept, name, key, pair.measured);
     progress.Update(static_cast<double>(++done) / static_cast<double>(pairs.size()),
                     Join(run.policy, ", load ", run.load, ", workload ", run.workload));
   });

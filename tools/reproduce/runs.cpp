@@ -207,7 +207,8 @@ void ReproductionRuns::RunOne(Run& run, const std::function<bool(double share)>&
   } catch (const Error& error) {  // said in the page; the other runs go on
     outcome.error = error.what();
   }
-  outcome.cpu_s = ThreadCpuSeconds() - made_s;
+  // Of a stopped run only what the limit is of: ReadKept compares it with another limit.
+  outcome.cpu_s = ThreadCpuSeconds() - (outcome.stopped ? begin_s : made_s);
   if (outcome.error.empty()) {
     WriteOutcome(folder_, run.key, Join(run.workload.name, ", ", run.spec), outcome);
   }

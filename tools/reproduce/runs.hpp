@@ -40,7 +40,8 @@ struct PlannedOutcome {
   double backlog_growth = 0;      // of late work over the window's second half (env/sim/metrics.hpp)
   bool arrivals_ran_out = false;  // the last measured job outlived the last arrival
   std::vector<double> jct_s;      // [window], NaN where unfinished
-  double wall_s = 0, cpu_s = 0;   // not part of any page
+  // Other at every run; of a stopped one cpu_s is what the limit is of, without making the scenario.
+  double wall_s = 0, cpu_s = 0;
 };
 
 double ThreadCpuSeconds();  // of the calling thread so far

@@ -33,23 +33,24 @@ Measured RunToEnd(const Scenario& scenario, const std::string& scheduler) {
 }
 
 std::optional<Measured> ReadMeasured(const std::string& folder, const std::string& name,
-                                     const std::string& scheduler) {
+                                     const std::string& key, std::size_t jobs) {
   std::ifstream file(Join(folder, "/", name, ".json"));
   if (!file) return std::nullopt;
   const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
   try {
-    if (json.is_discarded() || json.at("source") != RunSource() || json.at("scheduler") != scheduler)
-      return std::nullopt;
-    return Measured{json.at("seconds"), json.at("restarts"), json.at("cpu_s")};
+    if (json.is_discarded() || json.at("source") != RunSource() || json.at("key") != key) return std::nullopt;
+    Measured kept{json.at("seconds"), json.at("restarts"), json.at("cpu_s")};
+    if (kept.seconds.size() != jobs || kept.restarts.size() != jobs) return std::nullopt;
+    return kept;
   } catch (const Json::exception&) {
     return std::nullopt;
   }
 }
 
-void WriteMeasured(const std::string& folder, const std::string& name, const std::string& scheduler,
+void WriteMeasured(const std::string& folder, const std::string& name, const std::string& key,
                    const Measured& measured) {
   const Json json = {{"source", RunSource()},
-                     {"scheduler", scheduler},
+                     {"key", key},
                      {"seconds", measured.seconds},
                      {"restarts", measured.restarts},
                      {"cpu_s", measured.cpu_s}};

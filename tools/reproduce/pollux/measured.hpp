@@ -2,6 +2,7 @@
 // reproduction goes on where it was.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,10 +21,11 @@ struct Measured {
 // To the end of all jobs. `scheduler`: a spec. Any thread.
 Measured RunToEnd(const Scenario& scenario, const std::string& scheduler);
 
-// FOLDER/NAME.json. Nothing where the file is missing, damaged, or made by another source or scheduler.
+// FOLDER/NAME.json. `key`: what decides the run beside the source, its scheduler and Folder::Hash. Nothing
+// where the file is missing, damaged, of another source, key or number of jobs.
 std::optional<Measured> ReadMeasured(const std::string& folder, const std::string& name,
-                                     const std::string& scheduler);
-void WriteMeasured(const std::string& folder, const std::string& name, const std::string& scheduler,
+                                     const std::string& key, std::size_t jobs);
+void WriteMeasured(const std::string& folder, const std::string& name, const std::string& key,
                    const Measured& measured);
 
 }  // namespace berth::pollux

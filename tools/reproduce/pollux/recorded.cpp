@@ -4,15 +4,33 @@
 
 #include <fstream>
 #include <numeric>
+#include <set>
 
 #include "data/csv_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/features/table.hpp"
+#include "tools/file_hash.hpp"
 #include "tools/json.hpp"
 #include "tools/table.hpp"
 
 namespace berth::pollux {
+namespace {
+
+// A line a file, "name hash".
+std::string HashesOf(const std::filesystem::path& folder) {
+  std::set<std::string> lines;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    lines.insert(
+        Join(entry.path().lexically_relative(folder).string(), " ", FileHash(entry.path().string())));
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace
 
 double Run::Mean() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
@@ -24,7 +42,9 @@ Folder::Folder(std::filesystem::path path) : path_(std::move(path)) {
       throw Error(Join("folder of the Pollux artifact: expected ", (path_ / part).string(), ", found none"));
   }
   unpacked_ = std::filesystem::temp_directory_path() / Join("berth-pollux-", getpid(), ".csv");
-  std::ofstream(unpacked_) << ReadText((path_ / "golden/throughput_lookups.csv.gz").string());
+  const std::string lookups = ReadText((path_ / "golden/throughput_lookups.csv.gz").string());
+  std::ofstream(unpacked_) << lookups;
+  shared_ = HashesOf(path_ / "profiles") + TextHash(lookups);
 }
 
 Folder::~Folder() {
@@ -44,6 +64,10 @@ Scenario Folder::Workload(const std::string& load, int workload, const std::stri
   settings.features = ParseFeatures(Join("goodput(rules=pollux,profiles=", (path_ / "profiles").string(),
                                          ",known=", unpacked_.string(), ",batch=", batch, more, ")"));
   return FindFormat("adaptive").read(WorkloadFile(load, workload), settings);
+}
+
+std::string Folder::Hash(const std::string& load, int workload, const std::string& batch) const {
+  return TextHash(Join(shared_, "\n", FileHash(WorkloadFile(load, workload)), "\n", batch));
 }
 
 std::vector<Run> Folder::Recorded() const {

@@ -35,10 +35,13 @@ class Folder {
   Scenario Workload(const std::string& load, int workload, const std::string& batch,
                     const std::string& more = "") const;
   std::vector<Run> Recorded() const;
+  // What Workload gives, in 16 digits: by what is in the files, wherever the folder lies.
+  std::string Hash(const std::string& load, int workload, const std::string& batch) const;
 
  private:
   std::string WorkloadFile(const std::string& load, int workload) const;
   std::filesystem::path path_, unpacked_;  // of the look-ups
+  std::string shared_;                     // names and hashes of what all workloads share
 };
 
 }  // namespace berth::pollux

@@ -70,13 +70,14 @@ std::string MeanSd(const Spread& spread) {
   return spread.runs == 0 ? "-" : Fixed(spread.mean, 2) + " ± " + Fixed(spread.sd, 2);
 }
 
-void WritePage(const std::string& out, const std::vector<Cell>& cells, const ReproductionPage::Cells& header,
-               const std::vector<ReproductionPage::Cells>& rows,
+void WritePage(const std::string& out, const std::string& command, const std::vector<Cell>& cells,
+               const ReproductionPage::Cells& header, const std::vector<ReproductionPage::Cells>& rows,
                const std::vector<fgd::PublishedRun>& allocation, int seeds) {
   ReproductionPage page;
   page.Paragraph("# The allocation experiment of \"Beware of Fragmentation\" (FGD, USENIX ATC 2023)");
   page.Paragraph(Join(
-      "Written by `berth reproduce fgd`: 1,213 nodes, 6,212 GPUs; pods in random order, drawn again until "
+      "Written by `", command,
+      "`: 1,213 nodes, 6,212 GPUs; pods in random order, drawn again until "
       "130% "
       "of the GPUs are asked for, placed one by one, none leaves, what fits nowhere is dropped. ",
       seeds,
@@ -203,7 +204,7 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
             << compared - outside << " of " << compared << " means lie within the published runs\n";
   WriteJson(options, {{"config", ConfigJson(options)}, {"cells", json}, {"outside", outside}});
   if (!out.empty()) {
-    WritePage(out, cells, header, rows, allocation, seeds);
+    WritePage(out, MadeBy(options, {"traces", "workloads", "seeds"}), cells, header, rows, allocation, seeds);
     const std::string failed = RunPlotScript("reproduce/fgd/plot_fgd.py", {out});
     std::cout << (failed.empty() ? "" : failed + "\n") << "results in " << out << "\n";
   }

@@ -68,17 +68,6 @@ GavelSettings ResolveSettings(const Options& options) {
   return settings;
 }
 
-// What repeats the page: the options that decide it.
-std::string Command(const Options& options) {
-  std::string command = "berth reproduce gavel";
-  for (const char* name : {"only", "reference", "traces", "results"}) {
-    if (options.Given(name)) command += Join(" --", name, " ", options.Text(name));
-  }
-  command += " --seeds " + options.Text("seeds");
-  return command + (options.Bool("packed") ? " --packed" : "") + (options.Bool("quick") ? " --quick" : "") +
-         " --out DIR";
-}
-
 std::string MakeFolders(const Options& options) {
   const std::string& out = options.Required("out");
   const std::string runs = out + "/runs";
@@ -96,12 +85,13 @@ int RunExperiments(const Options& options) {
   if (const auto ended = MakeRuns(options, runs)) return *ended;
   ReproductionPage page;
   page.Paragraph("# Gavel (Narayanan et al., OSDI 2020): published and measured");
-  page.Paragraph(
-      Join("Made by `", Command(options), "` from source ", SourceCommit(),
-           ". Cluster of 36 V100, 36 P100, 36 K80, one GPU a server, clock `reference_rounds`, unless "
-           "stated. Workloads are drawn by Berth from the paper's distributions (other jobs than the "
-           "reference's seeds give). \"Not available\": a policy that this binary does not have; \"not "
-           "run\": one that `--packed` adds."));
+  page.Paragraph(Join(
+      "Made by `", MadeBy(options, {"only", "reference", "traces", "results", "seeds", "packed", "quick"}),
+      "` from source ", SourceCommit(),
+      ". Cluster of 36 V100, 36 P100, 36 K80, one GPU a server, clock `reference_rounds`, unless "
+      "stated. Workloads are drawn by Berth from the paper's distributions (other jobs than the "
+      "reference's seeds give). \"Not available\": a policy that this binary does not have; \"not "
+      "run\": one that `--packed` adds."));
   bool held = true;
   for (const Experiment& experiment : chosen) held = experiment.report(settings, runs, page) && held;
   const std::string& out = options.Text("out");

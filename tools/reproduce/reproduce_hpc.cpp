@@ -10,6 +10,7 @@
 #include "tools/output_file.hpp"
 #include "tools/reproduce/hpc.hpp"
 #include "tools/reproduce/reproductions.hpp"
+#include "tools/reproduce/study_options.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -166,11 +167,12 @@ int ReproduceHpc(const std::vector<std::string>& arguments) {
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
   if (!out.empty()) {
-    WriteTextFile(
-        out + "/hpc.md",
-        Join("# Published batch-scheduling results, rerun\n\n`berth reproduce hpc`; published figures: "
-             "RLScheduler (Zhang et al., SC 2020) and reruns of its authors' code.\n\n```\n",
-             report.text, "```\n\n", verdict));
+    WriteTextFile(out + "/hpc.md",
+                  Join("# Published batch-scheduling results, rerun\n\n`",
+                       logs ? MadeBy(options, {"traces"}) : MadeBy(options, {"traces", "logs"}),
+                       "`; published figures: "
+                       "RLScheduler (Zhang et al., SC 2020) and reruns of its authors' code.\n\n```\n",
+                       report.text, "```\n\n", verdict));
   }
   return report.differ == 0 ? 0 : 1;
 }

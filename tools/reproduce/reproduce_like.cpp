@@ -140,7 +140,7 @@ int ReproduceLike(const std::vector<std::string>& arguments) {
   ReproductionPage page;
   page.Paragraph("# Drawn jobs and real ones");
   page.Paragraph(Join(
-      "Made by `berth reproduce like --out DIR` from source ", SourceCommit(),
+      "Made by `", MadeBy(options, {"traces"}), "` from source ", SourceCommit(),
       ". A model is fitted to the earlier weeks of each log; ", kDraws,
       " workloads are drawn from it, as long as the weeks held out, and compared with those. A cell has the "
       "verdict, the distance of drawn from held-out jobs, and in brackets that of the earlier weeks; in bold "

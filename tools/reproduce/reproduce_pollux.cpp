@@ -127,12 +127,12 @@ Json JsonOf(const Row& row) {
           {"cpu_s_per_run", row.cpu}};
 }
 
-void WritePage(const std::string& out, const std::vector<Row>& rows, const ReproductionPage::Cells& header,
-               const std::vector<ReproductionPage::Cells>& cells) {
+void WritePage(const std::string& out, const std::string& command, const std::vector<Row>& rows,
+               const ReproductionPage::Cells& header, const std::vector<ReproductionPage::Cells>& cells) {
   ReproductionPage page;
   page.Paragraph("# The simulator of the Pollux artifact (Qiao et al., OSDI 2021): recorded and measured");
   page.Paragraph(Join(
-      "Made by `berth reproduce pollux --out DIR` from source ", SourceCommit(),
+      "Made by `", command, "` from source ", SourceCommit(),
       ". 16 nodes of 4 T4, rounds of 60 s, six workloads at each load; load 1 is 160 jobs in 8 hours. "
       "Recorded: the runs of the artifact. Tiresias and Optimus decide without chance: every job's "
       "completion "
@@ -207,7 +207,7 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
   std::cout << table.ToString();
   WriteJson(options, {{"config", ConfigJson(options)}, {"rows", json}});
   if (!out.empty()) {
-    WritePage(out, rows, header, cells);
+    WritePage(out, MadeBy(options, {"folder", "policies", "loads"}), rows, header, cells);
     const std::string failed = RunPlotScript("reproduce/plot_reproduction.py", {out});
     if (!failed.empty()) std::cout << failed << "\n";
     std::cout << "results in " << out << "\n";

@@ -179,8 +179,8 @@ int ReproducePrediction(const std::vector<std::string>& arguments) {
   ReproductionPage page;
   page.Paragraph("# Predictions on public logs");
   page.Paragraph(Join(
-      "Made by `berth reproduce prediction --out DIR` from source ", SourceCommit(),
-      ". Each log is split at ", Percent(kTrain),
+      "Made by `", MadeBy(options, {"traces"}), "` from source ", SourceCommit(), ". Each log is split at ",
+      Percent(kTrain),
       " of its time: parameters are fitted on the earlier part alone, errors are of the later one, where "
       "every "
       "prediction uses all that was known at its moment. Logs that say when jobs were submitted and how long "

@@ -188,11 +188,11 @@ std::vector<ReproductionPage::Cells> ProgramRows(const std::vector<SolvedProgram
   return rows;
 }
 
-void WritePage(const std::string& out, const std::vector<SolvedProgram>& programs,
+void WritePage(const std::string& out, const std::string& command, const std::vector<SolvedProgram>& programs,
                const std::vector<ComparedRun>& runs) {
   ReproductionPage page;
   page.Paragraph("# The Sia artifact (Jayaram Subramanya et al., SOSP 2023): recorded and measured");
-  page.Paragraph(Join("Made by `berth reproduce sia --out DIR` from source ", SourceCommit(), "."));
+  page.Paragraph(Join("Made by `", command, "` from source ", SourceCommit(), "."));
   page.Heading("Integer programs");
   page.Paragraph(
       "Programs of single rounds, most recorded from a run of the artifact's simulator, the others made from "
@@ -256,7 +256,7 @@ int ReproduceSia(const std::vector<std::string>& arguments) {
   PrintRuns(runs, json_runs);
   WriteJson(options, {{"config", ConfigJson(options)}, {"programs", json_programs}, {"runs", json_runs}});
   if (!out.empty()) {
-    WritePage(out, programs, runs);
+    WritePage(out, MadeBy(options, {"folder", "curves"}), programs, runs);
     const std::string failed = RunPlotScript("reproduce/plot_reproduction.py", {out});
     if (!failed.empty()) std::cout << failed << "\n";
     std::cout << "results in " << out << "\n";

@@ -60,6 +60,16 @@ std::optional<int> MakeRuns(const Options& options, ReproductionRuns& runs) {
   return kExitInterrupted;
 }
 
+std::string MadeBy(const Options& options, std::initializer_list<const char*> names) {
+  std::string command = "berth " + options.verb();
+  for (const char* name : names) {
+    const std::string& value = options.Text(name);
+    if (!options.Given(name)) continue;
+    command += Join(" --", name, value == "true" ? "" : value == "false" ? "=false" : " " + value);
+  }
+  return command + " --out DIR";
+}
+
 void DrawPictures(const Options& options, const std::string& script, const std::string& folder) {
   const std::string why = options.Bool("no-pictures") ? "" : RunPlotScript(script, {folder});
   if (!why.empty()) std::cout << why << "\n";

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ std::vector<Row> ChosenExperiments(const Options& options, const Row (&table)[N]
 // Says what is kept and what is left of the planned runs, and makes what is left; nothing when all are there.
 // Else the exit code: with --estimate, which lists them alone, or interrupted.
 std::optional<int> MakeRuns(const Options& options, ReproductionRuns& runs);
+
+// What repeats a page: the verb with those of the options that were given, and --out DIR. `names`: all that
+// decide what the page says, switches or not.
+std::string MadeBy(const Options& options, std::initializer_list<const char*> names);
 
 // Runs tools/SCRIPT over the folder unless --no-pictures; says why where it did not draw.
 void DrawPictures(const Options& options, const std::string& script, const std::string& folder);

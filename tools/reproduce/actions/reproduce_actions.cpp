@@ -257,8 +257,8 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
   }
   page.Paragraph("# Policies that do all that a cluster can, against specialists");
   page.Paragraph(Join(
-      "Made by `berth reproduce actions --out DIR` from source ", SourceCommit(), ": ", last - first,
-      " training seeds, none left out, workloads ", study.seeds,
+      "Made by `", MadeBy(options, {"only", "training-seeds", "seeds", "tune-seconds"}), "` from source ",
+      SourceCommit(), ": ", last - first, " training seeds, none left out, workloads ", study.seeds,
       " that no training draws, jobs 300 to 700 of 1,000 measured, unless a row says otherwise. Beside the "
       "specialists of a row (as they are, and with their numbers searched by `berth tune` for ",
       study.tune_s, " s) stand the six best of ", std::size(ActionRules()),

@@ -136,15 +136,8 @@ TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>&
 
 // What repeats the page.
 std::string Command(const Options& options) {
-  std::string command = "berth reproduce learned";
-  for (const char* name : {"only", "policies", "training-seeds", "gradient-seeds", "steps-up-to", "seeds",
-                           "drawn", "traces", "limit-s", "recipes"}) {
-    if (options.Given(name)) command += Join(" --", name, " ", options.Text(name));
-  }
-  for (const char* name : {"quick", "any-source", "train"}) {
-    if (options.Bool(name)) command += Join(" --", name);
-  }
-  return command + " --out DIR";
+  return MadeBy(options, {"only", "policies", "training-seeds", "gradient-seeds", "steps-up-to", "seeds",
+                          "drawn", "traces", "limit-s", "recipes", "quick", "any-source", "train"});
 }
 
 std::string Introduction(const Options& options, const LearnedSettings& settings,

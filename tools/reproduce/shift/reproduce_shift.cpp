@@ -114,16 +114,18 @@ void WriteTable(const ShiftTable& table, const std::vector<std::uint64_t>& seeds
   for (const Column& column : table.columns) header.push_back(column.name);
   std::vector<Cells> rows;
   std::vector<double> sums(table.columns.size()), worst(table.columns.size());
-  std::vector<int> counted(table.columns.size());
+  std::vector<int> counted(table.columns.size()), with_figures(table.columns.size());
   for (const Shift& shift : Shifts()) {
     Cell best;
-    std::string rule;
+    std::string rule, without;
     for (const char* spec : table.rules) {
       Cell cell = CellOf(runs, shift, table.knowledge, seeds, spec);
+      if (!cell.why.empty()) without += Join(without.empty() ? "" : ", ", "`", spec, "` ", cell.why);
       if (!cell.why.empty() || (!rule.empty() && Mean(cell.means) >= Mean(best.means))) continue;
       best = std::move(cell), rule = spec;
     }
-    Cells row = {shift.name, rule.empty() ? "none ran" : Join("`", rule, "`"),
+    const std::string named = rule.empty() ? std::string("none ran") : Join("`", rule, "`");
+    Cells row = {shift.name, without.empty() ? named : Join(named, " (", without, ")"),
                  rule.empty() ? "" : Join(Fixed(Mean(best.means) / 3600.0, 1), best.keeps_up ? "" : "†")};
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const Cell cell = CellOf(runs, shift, table.knowledge, seeds, table.columns[c].spec);
@@ -135,7 +137,7 @@ void WriteTable(const ShiftTable& table, const std::vector<std::uint64_t>& seeds
       row.push_back(Join(WithInterval(ratio, 2), cell.keeps_up ? "" : "†"));
       csv.push_back({table.title, shift.name, rule, table.columns[c].spec, Exact(ratio.mean),
                      Exact(ratio.low), Exact(ratio.high), cell.keeps_up && best.keeps_up ? "1" : "0"});
-      worst[c] = std::max(worst[c], ratio.mean);
+      worst[c] = std::max(worst[c], ratio.mean), ++with_figures[c];
       if (cell.keeps_up && best.keeps_up) sums[c] += ratio.mean, ++counted[c];
     }
     rows.push_back(std::move(row));
@@ -143,7 +145,10 @@ void WriteTable(const ShiftTable& table, const std::vector<std::uint64_t>& seeds
   Cells mean = {"**mean of those carried**", "", ""}, most = {"**worst of all**", "", ""};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     mean.push_back(counted[c] > 0 ? Join(Fixed(sums[c] / counted[c], 2), " of ", counted[c]) : "-");
-    most.push_back(Fixed(worst[c], 2));
+    const bool all = with_figures[c] == static_cast<int>(Shifts().size());
+    most.push_back(with_figures[c] == 0 ? "-"
+                   : all                ? Fixed(worst[c], 2)
+                                        : Join(Fixed(worst[c], 2), " of ", with_figures[c]));
   }
   rows.push_back(mean), rows.push_back(most);
   page.Rows(header, rows);
@@ -192,8 +197,8 @@ int ReproduceShift(const std::vector<std::string>& arguments) {
   std::vector<Cells> csv;
   page.Paragraph("# Learned schedulers where they were not trained");
   page.Paragraph(Join(
-      "Made by `berth reproduce shift", quick ? " --quick" : "", " --out DIR` from source ", SourceCommit(),
-      ". ", runs.planned(), " runs, ", Duration(runs.cpu_s()),
+      "Made by `", MadeBy(options, {"quick", "seeds", "limit-s"}), "` from source ", SourceCommit(), ". ",
+      runs.planned(), " runs, ", Duration(runs.cpu_s()),
       " of one core. Mean JCT of jobs 300 to 700 of 1,000 over that of the best rule of the row (least "
       "mean), ",
       seeds.size(),
@@ -201,7 +206,10 @@ int ReproduceShift(const std::vector<std::string>& arguments) {
       "`tools/reproduce/shift/shifts.cpp`. Rules: those that know no more, with default parameters. `guard` "
       "falls back to "
       "`srpt`, blind to `las`. ",
-      UnstableMark(), ". The mean is of the cells without †, under a rule without one."));
+      UnstableMark(),
+      ". The mean is of the cells without †, under a rule without one. A rule or a policy that does not end "
+      "every workload within `--limit-s` is \"not run\": such rules stand in brackets behind the best of the "
+      "others; \"of N\": cells that have figures, where not all do."));
   for (const ShiftTable& table : tables) WriteTable(table, seeds, runs, page, csv);
   page.Csv("shift.csv", {"table", "shift", "rule", "scheduler", "ratio", "low", "high", "carried"}, csv);
   page.Write(out, kPage);

@@ -19,7 +19,7 @@ using test::TinyData;
 
 // Three job types of which nothing but the numbers below matter.
 PredictionLog LogOf(ScenarioData data, double split, int first_test) {
-  return {"tiny", "", Scenario(std::move(data)), split, first_test};
+  return {"tiny", "", Scenario(std::move(data)), split, first_test, {}};
 }
 
 double ErrorOfSpec(const std::vector<SizeError>& errors, const std::string& predictor) {
@@ -111,8 +111,8 @@ TEST_CASE("prediction errors: series and run times by hand", "[prediction]") {
   ScenarioData data =
       TinyData({{"a", 4}}, {{1.0}}, {{0, 5400}, {100, 1700, 0, 2}, {3600, 360}, {8000, 7200, 0, 4}});
   const PredictionLog log = LogOf(std::move(data), 3600.0, 2);
-  CHECK(ArrivalsAnHour(log.jobs) == std::vector<double>{2, 1, 1});
-  const std::vector<double> demand = DemandedGpus(log.jobs);
+  CHECK(ArrivalsAnHour(log) == std::vector<double>{2, 1, 1});
+  const std::vector<double> demand = DemandedGpus(log);
   CHECK(demand[0] == Approx(1.0 + 2.0 * 1700 / 3600));
   CHECK(demand[1] == Approx(0.5 + 0.1));
   CHECK(demand[2] == Approx(4.0 * 2800 / 3600));
@@ -133,6 +133,33 @@ TEST_CASE("prediction errors: series and run times by hand", "[prediction]") {
   CHECK(ErrorOfSpec(sizes, "recent(window=1,least=1)") == ((1700.0 - 360.0) + (7200.0 - 5400.0)) / 2.0);
 }
 
+TEST_CASE("prediction errors: a run time is known when its job has ended, by its recorded start", "[prediction]") {
+  // Job 0 waits for 3600 s and holds 1 GPU in the second hour; it ends at 5400, after job 1 (4300).
+  ScenarioData data = TinyData({{"a", 4}}, {{1.0}}, {{0, 1800}, {3700, 600}, {6000, 900}});
+  PredictionLog log = LogOf(std::move(data), 3600.0, 2);
+  const auto last = [&] { return ErrorOfSpec(SizeErrors(log), "recent(window=1,least=1), of all jobs"); };
+  CHECK(last() == 300.0);  // job 1 ended last, at 4300
+  CHECK(DemandedGpus(log)[0] == 0.5);
+  log.wait_s = {3600.0, 0.0, 0.0};
+  CHECK(last() == 900.0);  // job 0 did, at 5400
+  CHECK(DemandedGpus(log)[0] == 0.0);
+  CHECK(DemandedGpus(log)[1] == Approx((1800.0 + 600.0 + 900.0) / 3600.0));
+}
+
+TEST_CASE("prediction logs: starts are read where the format has them", "[prediction]") {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "alcf-theta-mira");
+  std::ofstream(folder / "alcf-theta-mira/theta_canonical.swf.gz")  // plain text is read too
+      << "; MaxProcs: 4\n"
+         "2 50 7 60 1 -1 -1 1 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+         "1 0 -1 60 1 -1 -1 1 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
+  std::vector<std::string> skipped;
+  const std::vector<PredictionLog> logs = PredictionLogs(folder.path(), 0.5, skipped);
+  REQUIRE(logs.size() == 1);
+  CHECK(logs[0].wait_s == std::vector<double>{0.0, 7.0});
+  CHECK(logs[0].start(1) == logs[0].jobs.data().jobs.arrival[1] + 7.0);
+}
+
 TEST_CASE("cli: reproduce prediction names what it lacks, and runs on what is there", "[prediction][cli]") {
   const test::TemporaryFolder folder;
   test::CheckOneLine(test::Berth(folder, "reproduce prediction --traces none"),
@@ -146,7 +173,7 @@ TEST_CASE("cli: reproduce prediction names what it lacks, and runs on what is th
   CAPTURE(run.error);
   CHECK(run.code == 0);
   CHECK(run.out.find("skipped: Philly") != std::string::npos);
-  CHECK(test::Slurp(folder / "p/prediction.md").find("| ITP 02 | GPUs | 3440 | 2338 |") != std::string::npos);
+  CHECK(test::Slurp(folder / "p/prediction.md").find("| ITP 02 | GPUs | at once | 3440 | 2338 |") != std::string::npos);
   CHECK(test::Slurp(folder / "p.json").find("\"median_factor\"") != std::string::npos);
   CHECK(std::filesystem::exists(folder / "p/run_time_errors.csv"));
 }

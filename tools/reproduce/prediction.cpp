@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <queue>
+#include <sstream>
+#include <string_view>
 
+#include "data/text_file.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/predict/forecast/forecaster.hpp"
@@ -27,6 +32,22 @@ constexpr Log kLogs[] = {
 };
 constexpr const char* kRoomy = "p100=1000000";  // nothing is scheduled here: any gang fits
 
+// Field 3 of the Standard Workload Format, which no scenario keeps; -1, not known, is none. The reader of
+// `jobs` has checked the lines.
+std::vector<double> SwfWaits(const std::string& path, const Scenario& jobs) {
+  std::map<std::int64_t, double> by_id;
+  TextFile file(path);
+  for (std::string line; file.Next(line);) {
+    std::istringstream fields(line);
+    double id = 0.0, submit = 0.0, wait = 0.0;
+    if (fields >> id >> submit >> wait)  // not a comment
+      by_id[static_cast<std::int64_t>(id)] = std::max(wait, 0.0);
+  }
+  std::vector<double> waits;
+  for (const std::int64_t id : jobs.data().jobs.id) waits.push_back(by_id.at(id));
+  return waits;
+}
+
 }  // namespace
 
 std::vector<PredictionLog> PredictionLogs(const std::string& folder, double train,
@@ -42,11 +63,12 @@ std::vector<PredictionLog> PredictionLogs(const std::string& folder, double trai
       skipped.push_back(Join(log.name, ": ", file, " is not there"));
       continue;
     }
-    PredictionLog found{log.name, log.what, FindFormat(log.format).read(path, settings), 0.0, 0};
+    PredictionLog found{log.name, log.what, FindFormat(log.format).read(path, settings), 0.0, 0, {}};
     const std::vector<double>& arrival = found.jobs.data().jobs.arrival;
     found.split_s = arrival.front() + train * (arrival.back() - arrival.front());
     found.first_test =
         static_cast<int>(std::lower_bound(arrival.begin(), arrival.end(), found.split_s) - arrival.begin());
+    if (std::string_view(log.format) == "swf") found.wait_s = SwfWaits(path, found.jobs);
     logs.push_back(std::move(found));
   }
   return logs;
@@ -80,18 +102,18 @@ std::size_t Hours(const Scenario& jobs) {
 
 }  // namespace
 
-std::vector<double> ArrivalsAnHour(const Scenario& jobs) {
-  std::vector<double> series(Hours(jobs), 0.0);
-  const std::vector<double>& arrival = jobs.data().jobs.arrival;
+std::vector<double> ArrivalsAnHour(const PredictionLog& log) {
+  std::vector<double> series(Hours(log.jobs), 0.0);
+  const std::vector<double>& arrival = log.jobs.data().jobs.arrival;
   for (double time : arrival) series[static_cast<std::size_t>((time - arrival.front()) / kHour)] += 1.0;
   return series;
 }
 
-std::vector<double> DemandedGpus(const Scenario& jobs) {
-  const JobTable& table = jobs.data().jobs;
-  std::vector<double> series(Hours(jobs), 0.0);
+std::vector<double> DemandedGpus(const PredictionLog& log) {
+  const JobTable& table = log.jobs.data().jobs;
+  std::vector<double> series(Hours(log.jobs), 0.0);
   for (std::size_t job = 0; job < table.arrival.size(); ++job) {
-    double from = table.arrival[job] - table.arrival.front();
+    double from = log.start(job) - table.arrival.front();
     const double end = from + table.total_steps[job];
     for (auto hour = static_cast<std::size_t>(from / kHour); hour < series.size() && from < end; ++hour) {
       const double to = std::min(end, static_cast<double>(hour + 1) * kHour);
@@ -167,7 +189,7 @@ SizeError ErrorOf(const PredictionLog& log, const SizeModel& model) {
       running.pop();
     }
     const double truth = table.total_steps[job];
-    running.emplace(table.arrival[job] + truth, job);
+    running.emplace(log.start(job) + truth, job);
     if (job < static_cast<std::size_t>(log.first_test)) continue;
     const double predicted = predictor->Predict(KindOf(log.jobs, job, model.blind_to_kind), 0.0);
     logs.push_back(std::abs(std::log(predicted / truth)));

@@ -15,6 +15,12 @@ struct PredictionLog {
   Scenario jobs;     // steps are seconds
   double split_s;    // the later part begins here
   int first_test;    // job
+  // [J] s from arrival to start, where the log says when jobs started; empty = each is read as if at once.
+  std::vector<double> wait_s = {};
+
+  double start(std::size_t job) const {
+    return jobs.data().jobs.arrival[job] + (wait_s.empty() ? 0.0 : wait_s[job]);
+  }
 };
 
 // Those of `folder` (philly, ...: kLogs) that are there; what is not is said in `skipped`, a line each.
@@ -23,10 +29,10 @@ std::vector<PredictionLog> PredictionLogs(const std::string& folder, double trai
                                           std::vector<std::string>& skipped);
 
 // What arrives at a cluster, hourly, of a whole log: from the first arrival's hour to the last one's.
-std::vector<double> ArrivalsAnHour(const Scenario& jobs);
-// GPUs asked for: the mean over each hour of those of jobs that have arrived and would still run, had each
-// started at once.
-std::vector<double> DemandedGpus(const Scenario& jobs);
+std::vector<double> ArrivalsAnHour(const PredictionLog& log);
+// GPUs asked for: the mean over each hour of those of jobs that have started (PredictionLog::start) and still
+// run. Where the log says starts these are the GPUs in use.
+std::vector<double> DemandedGpus(const PredictionLog& log);
 
 struct ForecastError {
   std::string forecaster;  // spec
@@ -36,8 +42,8 @@ struct ForecastError {
 // `ahead` hours before; parameters from the hours before `split`, which also are all that is fitted.
 std::vector<ForecastError> ForecastErrors(const std::vector<double>& series, std::size_t split, int ahead);
 
-// Of run times: each job of the later part is predicted when it arrives, from
-// all jobs that have ended by then, had each started at once (the logs do not say when they did).
+// Of run times: each job of the later part is predicted when it arrives, from all jobs that have ended by
+// then, by PredictionLog::start.
 struct SizeError {
   std::string predictor;  // spec
   bool naive;             // one that others should beat

@@ -79,10 +79,11 @@ class ErrorTable {
 
 struct Series {
   const char *name, *heading;
-  std::vector<double> (*make)(const Scenario&);
+  std::vector<double> (*make)(const PredictionLog&);
 };
-constexpr Series kSeries[] = {{"arrivals", "Jobs that arrive in an hour", ArrivalsAnHour},
-                              {"demand", "GPUs asked for, mean over an hour", DemandedGpus}};
+constexpr Series kSeries[] = {
+    {"arrivals", "Jobs that arrive in an hour", ArrivalsAnHour},
+    {"demand", "GPUs asked for, or in use where starts are known, mean over an hour", DemandedGpus}};
 
 void ReportSeries(const std::vector<PredictionLog>& logs, ReproductionPage& page, Json& json) {
   std::vector<Cells> csv;
@@ -90,7 +91,7 @@ void ReportSeries(const std::vector<PredictionLog>& logs, ReproductionPage& page
     for (int ahead : {1, 24}) {
       ErrorTable table;
       for (const PredictionLog& log : logs) {
-        const std::vector<double> values = series.make(log.jobs);
+        const std::vector<double> values = series.make(log);
         const auto split =
             static_cast<std::size_t>((log.split_s - log.jobs.data().jobs.arrival.front()) / 3600.0);
         for (const ForecastError& error : ForecastErrors(values, split, ahead)) {
@@ -147,10 +148,11 @@ void ReportLogs(const std::vector<PredictionLog>& logs, ReproductionPage& page) 
   std::vector<Cells> rows;
   for (const PredictionLog& log : logs) {
     const JobTable& jobs = log.jobs.data().jobs;
-    rows.push_back({log.name, log.what, Join(log.first_test), Join(jobs.size() - log.first_test),
+    rows.push_back({log.name, log.what, log.wait_s.empty() ? "at once" : "recorded", Join(log.first_test),
+                    Join(jobs.size() - log.first_test),
                     Fixed((jobs.arrival.back() - jobs.arrival.front()) / 86400.0, 0)});
   }
-  page.Rows({"log", "known of a job", "jobs, earlier part", "jobs, later part", "days"}, rows);
+  page.Rows({"log", "known of a job", "starts", "jobs, earlier part", "jobs, later part", "days"}, rows);
 }
 
 }  // namespace
@@ -183,8 +185,11 @@ int ReproducePrediction(const std::vector<std::string>& arguments) {
       Percent(kTrain),
       " of its time: parameters are fitted on the earlier part alone, errors are of the later one, where "
       "every "
-      "prediction uses all that was known at its moment. Logs that say when jobs were submitted and how long "
-      "they ran, but not when they started, are read as if each had started at once. In bold the least error "
+      "prediction uses what was known at its moment, as far as the log says it. Those that say when jobs "
+      "were "
+      "submitted and how long they ran, but not when they started (\"starts\" in the table), are read as if "
+      "each "
+      "had started at once: there a run time may be known before its job had ended. In bold the least error "
       "of a column; below 1 in the last row, the models beat the best naive one."));
   ReportLogs(logs, page);
   ReportSeries(logs, page, json);

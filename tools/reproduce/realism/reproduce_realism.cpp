@@ -143,9 +143,7 @@ int ReproduceRealism(const std::vector<std::string>& arguments) {
   WriteJson(options, all);
   if (out.empty()) return 0;
   WriteTextFile(out + "/realism.json", all.dump(1) + "\n");
-  const std::string only = options.Text("only").empty() ? "" : " --only " + options.Text("only");
-  WriteTextFile(out + "/realism.md",
-                Page(results, Join("berth reproduce realism --seeds ", realism.seeds, only, " --out DIR")));
+  WriteTextFile(out + "/realism.md", Page(results, MadeBy(options, {"only", "seeds", "traces"})));
   std::string failed;
   if (!options.Bool("no-pictures")) failed = RunPlotScript("reproduce/realism/plot_realism.py", {out});
   std::cout << (failed.empty() ? "" : failed + "\n") << "results in " << out << "\n";

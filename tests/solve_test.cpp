@@ -84,6 +84,36 @@ TEST_CASE("cli: solve lets kinds of jobs share GPUs and proves it") {
   refuses(good, "solve blank.csv --workers v100=1 --beside pairs.csv", "column 'kind': expected the name of a kind, found none");
 }
 
+// Half of the time on the small type would be no plan: four GPUs are not there at once.
+TEST_CASE("cli: solve gives a gang no time on a type with fewer GPUs") {
+  const test::TemporaryFolder folder;
+  WriteTextFile(folder / "jobs.csv", "job,gang,v100,k80\nbig,4,9,1\nsmall,1,1,1\n");
+  const test::Outcome ran =
+      test::Berth(folder, "solve jobs.csv --workers v100=2,k80=4 --objective max_sum_throughput --json x.json");
+  INFO(ran.error);
+  REQUIRE(ran.code == 0);
+  for (const Json& share : Json::parse(test::Slurp(folder / "x.json"))["shares"])
+    CHECK_FALSE((share[0] == 0 && share[1] == 0 && share[2].get<double>() > 1e-9));
+  const test::Outcome none = test::Berth(folder, "solve jobs.csv --workers v100=2,k80=3");
+  CHECK(none.code == 2);
+  CHECK(none.error.find("jobs.csv:2: column 'gang': job big: expected at most the 3 GPUs of a type that it runs on, "
+                        "found 4") != std::string::npos);
+}
+
+TEST_CASE("cli: solve does not write over the table of workers that it reads") {
+  const test::TemporaryFolder folder;
+  const std::string workers = "name,workers\nv100,1\n";
+  WriteTextFile(folder / "jobs.csv", "job,v100\na,1\n");
+  WriteTextFile(folder / "w.csv", workers);
+  for (const char* output : {"--out", "--json"}) {
+    const test::Outcome ran = test::Berth(folder, std::string("solve jobs.csv --workers w.csv ") + output + " ./w.csv");
+    INFO(ran.error);
+    CHECK(ran.code == 2);
+    CHECK(ran.error.find("for both") != std::string::npos);
+    CHECK(test::Slurp(folder / "w.csv") == workers);
+  }
+}
+
 TEST_CASE("cli: solve refuses what is no problem in one line") {
   const test::TemporaryFolder folder;
   const auto refuses = [&](const std::string& table, const std::string& more, const std::string& said) {

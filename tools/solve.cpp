@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "env/base/index.hpp"
+#include "env/base/spec.hpp"
 #include "tools/json.hpp"
 #include "tools/output_file.hpp"
 #include "tools/solve/solve_table.hpp"
@@ -137,7 +138,8 @@ int RunSolve(const std::vector<std::string>& arguments) {
                   "computes the allocation of a heterogeneity-aware objective and proves it");
   options.Group("Problem");
   options.Positional("jobs",
-                     "table of jobs (CSV): a column of speeds, steps/s, for each GPU type; gang, weight, "
+                     "table of jobs (CSV): a column of speeds, steps/s, for each GPU type (0 too where it "
+                     "has fewer GPUs than the gang); gang, weight, "
                      "remaining (steps), since (s) where they are needed");
   options.Value("workers", "",
                 "GPUs of each type, NAME=GPUS,..., or a CSV with name, workers, price_per_hour");
@@ -169,10 +171,11 @@ int RunSolve(const std::vector<std::string>& arguments) {
   if (!pairs.empty() && options.Given("solver"))
     throw Error(Join(options.Where("solver"), ": expected none where --beside is given, found '",
                      options.Text("solver"), "'"));
+  const std::string& workers = options.Required("workers");
+  if (workers.find('=') == std::string::npos) options.AddRead("workers", workers);  // a file
   CheckWritable(options.Text("out"), options.Where("out"));
   CheckJsonWritable(options);
-  const SolveTable table =
-      ReadSolveTable(options.Required("jobs"), options.Required("workers"), pairs, objective);
+  const SolveTable table = ReadSolveTable(options.Required("jobs"), workers, pairs, objective);
   const gavel::Problem& problem = table.problem.base;
 
   const auto begin = std::chrono::steady_clock::now();
@@ -181,7 +184,7 @@ int RunSolve(const std::vector<std::string>& arguments) {
 
   const gavel::Certificate& certificate = answer.certificate;
   std::int64_t gpus = 0;
-  for (const int workers : problem.workers) gpus += workers;
+  for (const int of_type : problem.workers) gpus += of_type;
   std::cout << objective.name << ": " << objective.summary << "\n"
             << problem.jobs() << " jobs"
             << (table.kinds.empty() ? std::string() : Join(" of ", table.kinds.size(), " kinds")) << ", "

@@ -106,10 +106,17 @@ class SolveRows {
     if (const auto remaining = Positive("remaining")) problem.remaining.push_back(*remaining);
     if (file_.Has("since")) problem.since.push_back(ReadNumber(file_, "since"));
     bool runs = false;
-    for (const std::string& column : column_) {
-      problem.throughput.push_back(ReadNumber(file_, column));
+    int most = 0;  // GPUs of the types with a speed
+    for (std::size_t type = 0; type < column_.size(); ++type) {
+      const double speed = ReadNumber(file_, column_[type]);
+      const bool fits = gang <= problem.workers[type];
+      if (speed > 0.0) most = std::max(most, problem.workers[type]);
+      problem.throughput.push_back(fits ? speed : 0.0);
       runs |= problem.throughput.back() > 0.0;
     }
+    if (!runs && most > 0)
+      throw Error(Join(file_.Where(gang_.empty() ? "job" : gang_), ": job ", table.names.back(),
+                       ": expected at most the ", most, " GPUs of a type that it runs on, found ", gang));
     if (!runs)
       throw Error(Join(file_.Where(), ": job ", table.names.back(),
                        ": expected a speed above 0 on a type, found none"));

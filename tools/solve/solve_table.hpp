@@ -16,7 +16,8 @@ struct SolveTable {
   std::vector<std::string> kinds;  // in the order of their first jobs
 };
 
-// `jobs`: CSV with a column a GPU type (NAME or throughput_NAME: steps/s of the whole gang, 0 = cannot run),
+// `jobs`: CSV with a column a GPU type (NAME or throughput_NAME: steps/s of the whole gang, 0 = cannot run,
+// which is so too where the gang is larger than the type),
 // and of job (a name), gang (or gpus, scale_factor) [1], weight [1], remaining (steps), since (s), kind (or
 // job_type) those that are there. `workers`: NAME=GPUS,... or a CSV with columns workers and name (or
 // type), and price_per_hour where it has it. Throws Error with file, line, column, what was expected and what

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
+#include <sstream>
 #include <string>
 
 #include "data/workloads.hpp"
@@ -10,6 +12,7 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tools/evaluation_table.hpp"
 #include "tools/json.hpp"
 
 namespace berth {
@@ -172,6 +175,28 @@ TEST_CASE("metrics: evaluate shows them, and a wrong name is one line") {
   CHECK(shown.out.find("max wait h") == std::string::npos);
   test::CheckOneLine(test::Berth(folder, jobs + "--metrics p98"),
                      "--metrics: expected names of figures, found 'p98'");
+}
+
+TEST_CASE("metrics: the row to look at first is of those that keep up") {
+  const auto says = [](const std::vector<std::pair<double, double>>& jct_and_growth) {
+    std::vector<ResultRow> rows;
+    for (const auto& [jct, growth] : jct_and_growth) {
+      RunResult run{};
+      run.metrics.jobs = 1, run.metrics.mean_jct_s = jct, run.metrics.backlog_growth = growth;
+      rows.push_back({"s" + std::to_string(rows.size()), Knowledge::kNone, {run}});
+    }
+    std::ostringstream text;
+    std::streambuf* const before = std::cout.rdbuf(text.rdbuf());
+    PrintEvaluation(EvaluationPlan{}, rows, {});
+    std::cout.rdbuf(before);
+    return text.str().substr(text.str().find("least mean JCT"));
+  };
+  CHECK(says({{7200, 0}, {3600, 0}}) == "least mean JCT: s1 with 1.00 h, 0.500 of s0's\n");
+  CHECK(says({{7200, 0}, {3600, 0.5}, {9000, 0}}) == "least mean JCT of those that keep up: s0 with 2.00 h\n");
+  CHECK(says({{3600, 0.5}, {7200, 0}}) ==
+        "least mean JCT of those that keep up: s1 with 2.00 h; under s0 work arrives faster than it is finished\n");
+  CHECK(says({{3600, 0.5}, {7200, 0.5}}) == "least mean JCT: s0 with 1.00 h, but even under it work arrives faster "
+                                            "than it is finished: compare with fewer jobs or more GPUs\n");
 }
 
 TEST_CASE("metrics: simulate shows what deadlines and features add") {

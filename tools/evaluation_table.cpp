@@ -38,17 +38,23 @@ void PrintTable(const std::vector<Summary>& rows, bool one, const std::vector<Me
     std::cout << UntoldMark() << "\n";
 }
 
-// The row to look at first: the least mean of those that lost no job.
+// The row to look at first: the least mean of those that lost no job, and that keep up where any does, since
+// the others' means say how long the run was.
 void PrintBest(const std::vector<Summary>& rows) {
+  const bool none_keeps_up =
+      std::all_of(rows.begin(), rows.end(), [](const Summary& row) { return row.unstable; });
   const Summary* best = nullptr;
   for (const Summary& row : rows) {
     if (row.metrics.unfinished > 0 || std::isnan(row.metrics.mean_jct_s)) continue;
+    if (row.unstable && !none_keeps_up) continue;
     if (best == nullptr || row.metrics.mean_jct_s < best->metrics.mean_jct_s) best = &row;
   }
   if (best == nullptr || rows.size() < 2) return;
-  std::cout << "least mean JCT: " << best->row->scheduler << " with "
-            << Fixed(best->metrics.mean_jct_s / 3600.0, 2) << " h";
-  if (best->unstable) {
+  const bool some_do_not =
+      std::any_of(rows.begin(), rows.end(), [](const Summary& row) { return row.unstable; });
+  std::cout << "least mean JCT" << (some_do_not && !none_keeps_up ? " of those that keep up" : "") << ": "
+            << best->row->scheduler << " with " << Fixed(best->metrics.mean_jct_s / 3600.0, 2) << " h";
+  if (none_keeps_up) {
     std::cout << ", but even under it work arrives faster than it is finished: compare with fewer jobs or "
                  "more GPUs";
   } else if (rows[0].unstable) {

@@ -151,6 +151,19 @@ TEST_CASE("gpu shares: a part goes to the tightest GPU in use, then to an idle o
   REQUIRE(CheckInvariants(sim) == "");
 }
 
+TEST_CASE("gpu shares: a part of one GPU may say how wide it could be, and runs on one") {
+  for (const char* features : {"sharing", "sharing;elasticity"}) {
+    CAPTURE(features);
+    ScenarioData data = PartsData(2, {{0, 30, 500}}, features);
+    data.jobs.gang_min = {1}, data.jobs.gang_max = {2};
+    const Scenario scenario{std::move(data)};
+    CHECK(scenario.MaxGang(0) == 1);
+    Simulator sim(scenario);
+    RunAll(sim);
+    CHECK(DoneAt(sim, 0) == Approx(30.0));
+  }
+}
+
 TEST_CASE("gpu shares: bad input is one clear line") {
   CHECK(ErrorOf(PartsData(2, {{0, 9, 1001}}, "sharing")).find("gpu_milli: expected 1 to 1000, found 1001") !=
         std::string::npos);

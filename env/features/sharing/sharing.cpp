@@ -49,11 +49,10 @@ void SharingSettings::Check(const ScenarioData& scenario) const {
   }
   for (int job = 0; job < scenario.jobs.size(); ++job) {
     if (MilliOf(scenario, job) == 1000) continue;
-    const int most =
-        scenario.jobs.gang_max.empty() ? scenario.jobs.gang[U(job)] : scenario.jobs.gang_max[U(job)];
-    if (most > 1) {
+    const int gang = scenario.jobs.gang[U(job)];  // and no other width: elasticity gives parts of a GPU one
+    if (gang > 1) {
       throw Error(Join("feature 'sharing': job ", job, " asks for ", MilliOf(scenario, job),
-                       " thousandths of each of ", most, " GPUs: expected a gang of 1 or whole GPUs"));
+                       " thousandths of each of ", gang, " GPUs: expected a gang of 1 or whole GPUs"));
     }
   }
 }

@@ -142,6 +142,18 @@ TEST_CASE("sacct: what never ran is counted, what a node or a preemption ended g
   CHECK(SacctSays(scenario, "1 jobs are larger than every GPU type"));
 }
 
+TEST_CASE("sacct: names of GPU types may differ in case, as in tables", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string job =
+      kSacctHead + SacctLine{"1", "", "COMPLETED", 0, 0, 0, 5, "gres/gpu:A100=1", "gres/gpu:A100=1"}.Text();
+  CHECK(ReadSacct(folder, job, "v100=8,a100=8").data().jobs.allowed == std::vector<std::uint64_t>{2});
+  // Nodes that say A100 have what is known of an a100.
+  std::ofstream(folder / "slurm.conf") << "NodeName=a Gres=gpu:A100:4\n";
+  const ClusterSpec cluster = ReadSacct(folder, job, "").data().cluster;
+  CHECK(cluster.types.at(0).name == "A100");
+  CHECK(cluster.types.at(0).peak_power_w == ParseCluster("a100=4").types.at(0).peak_power_w);
+}
+
 TEST_CASE("sacct: reservations keep nodes from new jobs, but for those that jobs ran in", "[readers]") {
   const test::TemporaryFolder folder;
   std::ofstream(folder / "slurm.conf") << "NodeName=v[1-2] Gres=gpu:v100:4\nNodeName=c1\nPartitionName=main Nodes=ALL\n";

@@ -75,7 +75,7 @@ int Total(const std::map<std::string, int>& gpus) {
 std::uint64_t TypesNamed(const Site& site, const std::string& name) {
   std::uint64_t bits = 0;
   for (std::size_t g = 0; g < site.asked_as.size(); ++g) {
-    if (site.asked_as[g] == name) bits |= std::uint64_t{1} << g;
+    if (SameWord(site.asked_as[g], name)) bits |= std::uint64_t{1} << g;
   }
   return bits;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "data/gpu_types.hpp"
+#include "data/tables/words.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -31,7 +32,7 @@ Site SiteOf(const std::string& path, const ScenarioSettings& settings) {
     if (number.try_emplace(node.type, static_cast<int>(site.cluster.types.size())).second) {
       GpuType type;
       for (const GpuType& shipped : ShippedGpuTypes()) {
-        if (shipped.name == node.gpu_type) type = shipped;
+        if (SameWord(shipped.name, node.gpu_type)) type = shipped;
       }
       type.name = node.type;
       type.count = 0;

@@ -292,6 +292,63 @@ TEST_CASE("slurm.conf: lists of hosts, spans of time, lines, nodes", "[readers]"
   CHECK(partitions[1].nodes == std::vector<int>{2});
 }
 
+TEST_CASE("slurm.conf: every form of Gres that Slurm documents", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "slurm.conf";
+  const auto read = [&](const std::string& gres) {
+    std::ofstream(path) << "NodeName=a Gres=" << gres << "\n";
+    const SlurmNodes nodes = NodesOf(ReadSlurmConf(path), path);
+    return nodes.nodes.empty() ? "none" : Join(nodes.nodes[0].type, " ", nodes.nodes[0].gpus);
+  };
+  CHECK(read("gpu") == "gpu 1");
+  CHECK(read("gpu:4") == "gpu 4");
+  CHECK(read("gpu:a100") == "a100 1");
+  CHECK(read("gpu:2080ti") == "2080ti 1");
+  CHECK(read("gpu:3090:4") == "3090 4");
+  CHECK(read("gpu:a100:no_consume:8") == "a100 8");
+  CHECK(read("gpu:no_consume:8") == "gpu 8");
+  CHECK(read("gpu:a100:1K") == "a100 1024");
+  CHECK(read("mps:400,craynetwork:4") == "none");
+  const auto says = [&](const std::string& gres) { return test::MessageOf([&] { read(gres); }); };
+  CHECK(test::Says(says("gpu:a100:8k"), "slurm.conf:1: Gres: expected 1 to 1024 GPUs a node, found 8192"));
+  CHECK(test::Says(says("gpu:a100:99999999999999999999k"), "expected 1 to 1024 GPUs a node"));
+  CHECK(test::Says(says("gpu:a100:0"), "expected 1 to 1024 GPUs a node, found 0"));
+  for (const char* odd : {"gpu:a100:eight", "gpu:a100:8q", "gpu:a100:x:8"})
+    CHECK(test::Says(says(odd), Join("slurm.conf:1: Gres: expected gpu:TYPE:COUNT, found '", odd, "'")));
+}
+
+TEST_CASE("slurm.conf: nodes of the future are not there, and partitions may name them", "[readers]") {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "slurm.conf")
+      << "NodeName=a[1-2] Gres=gpu:v100:4\nNodeName=b[1-8] Gres=gpu:v100:4 State=Future\n"
+         "NodeName=DEFAULT State=FUTURE Gres=gpu:k80:2\nNodeName=c\nNodeName=d State=UNKNOWN\n"
+         "PartitionName=main Nodes=a[1-2],b[1-8],c\n";
+  const Scenario scenario = ReadSacct(folder, kSacctHead + SacctLine{"1", "", "COMPLETED", 0, 0, 0, 5}.Text(), "");
+  CHECK(scenario.data().cluster.types.at(0).count == 8);
+  CHECK(scenario.data().cluster.types.at(1).count == 2);
+  CHECK(scenario.data().jobs.allowed == std::vector<std::uint64_t>{1});
+  CHECK(SacctSays(scenario, "9 nodes of slurm.conf have State=FUTURE"));
+}
+
+TEST_CASE("slurm.conf: a NodeSet stands for its nodes", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "slurm.conf";
+  const auto partitions = [&](const std::string& text) {
+    std::ofstream(path) << "PartitionName=first Nodes=ns1\nNodeName=a[1-2] Gres=gpu:v100:4 Feature=ib,big\n"
+                           "NodeName=DEFAULT Features=ib\nNodeName=b Gres=gpu:v100:4\nNodeName=login\n" << text;
+    const std::vector<SlurmLine> lines = ReadSlurmConf(path);
+    std::vector<std::vector<int>> nodes;
+    for (const SlurmPartition& partition : PartitionsOf(lines, NodesOf(lines, path), path)) nodes.push_back(partition.nodes);
+    return nodes;
+  };
+  // Nodes 0 to 2: a1, a2, b.
+  CHECK(partitions("NodeSet=ns1 Nodes=a2,login\nNodeSet=ns2 Feature=big\nNodeSet=ns3 Feature=ib\nNodeSet=ns4 Feature=none\n"
+                   "PartitionName=x Nodes=ns[1-2]\nPartitionName=y Nodes=ns3,a1\nPartitionName=z Nodes=ns4,b\n") ==
+        std::vector<std::vector<int>>{{1}, {0, 1}, {0, 1, 2}, {2}});
+  CHECK(test::Says(test::MessageOf([&] { partitions("NodeSet=ns1 Nodes=a9\n"); }), "slurm.conf:6: Nodes: there is no NodeName=a9"));
+  CHECK(test::Says(test::MessageOf([&] { partitions(""); }), "slurm.conf:1: Nodes: there is no NodeName=ns1"));
+}
+
 TEST_CASE("slurm.conf: NodeName=DEFAULT says what the nodes behind it do not say, until another does", "[readers]") {
   const test::TemporaryFolder folder;
   const std::string path = folder / "slurm.conf";

@@ -268,6 +268,7 @@ TEST_CASE("GPU types that are numbers, and GPUs without a type", "[slurm]") {
   CHECK(node("gpu:3090:4(S:0-1)", "gpu:3090:2(IDX:0-1)") == "3090 4 2");
   CHECK(node("gpu:4", "gpu:(null):2(IDX:0-1)") == "gpu 4 2");
   CHECK(node("gpu:4", "gpu:(null):0(IDX:N/A)") == "gpu 4 0");
+  CHECK(node("gpu:v100:no_consume:4", "gpu:v100:0(IDX:N/A)") == "v100 4 0");
 }
 
 TEST_CASE("what is none of Slurm's JSON is named in one line", "[slurm]") {

@@ -250,7 +250,9 @@ SlurmSettings ReadSlurmSettings(const std::string& path) {
   }
   for (const SlurmNode& node : settings.nodes) settings.node_weights.push_back(weights.at(node.line));
   for (const SlurmLine& line : lines) {
-    if (line.Find("nodename") != nullptr || line.Find("partitionname") != nullptr) continue;
+    if (line.Find("nodename") != nullptr || line.Find("partitionname") != nullptr ||
+        line.Find("nodeset") != nullptr)
+      continue;
     for (const auto& [key, value] : line.words)
       ReadWord(key, value, Join(path, ":", line.number, ": ", key), settings);
   }

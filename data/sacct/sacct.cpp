@@ -353,6 +353,7 @@ Scenario Read(const std::string& path, const ScenarioSettings& given) {
   reader.Read();
   if (reader.jobs.empty())
     throw Error(Join(path, ": expected a job with GPUs that ended, found none:", reader.counts.Lines()));
+  reader.counts.Add("nodes of slurm.conf have State=FUTURE and are not in the cluster", site.future_nodes);
   std::string features;
   if (!reader.after.empty()) features += Join("stages(after=", reader.after, ")");
   std::string gone;  // outages

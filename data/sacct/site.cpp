@@ -50,6 +50,7 @@ Site SiteOf(const std::string& path, const ScenarioSettings& settings) {
       bits |= std::uint64_t{1} << number[nodes.nodes[static_cast<std::size_t>(node)].type];
   }
   site.nodes = nodes.nodes;
+  site.future_nodes = static_cast<int>(nodes.future.size());
   return site;
 }
 

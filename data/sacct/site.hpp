@@ -14,6 +14,7 @@ namespace berth {
 struct Site {
   ClusterSpec cluster;
   std::vector<SlurmNode> nodes;       // empty: no slurm.conf, or --cluster stands in its place
+  int future_nodes = 0;               // State=FUTURE: not in the cluster
   std::vector<std::string> asked_as;  // [G] the type's name in requests
   std::map<std::string, std::uint64_t> of_partition;  // bits of types
 };

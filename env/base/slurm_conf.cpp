@@ -4,7 +4,6 @@
 #include <cctype>
 #include <fstream>
 #include <limits>
-#include <map>
 
 #include "env/base/check.hpp"
 #include "env/base/plain_text.hpp"
@@ -22,8 +21,6 @@ constexpr std::size_t kMostHosts =
 constexpr std::size_t kMostHosts = 1'000'000;
 #endif
 constexpr std::size_t kLongestHost = 1024;
-constexpr std::size_t kMostNodes = 200'000,
-                      kMostMembers = 10'000'000;  // nodes, and those of all partitions together
 constexpr std::ptrdiff_t kMostBrackets = 16;
 
 std::string Lower(std::string text) {
@@ -184,97 +181,6 @@ double ParseSlurmSpan(std::string_view text, const std::string& what) {
   }
   parts.resize(2, 0.0);
   return seconds + 60.0 * parts[0] + parts[1];
-}
-
-SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path) {
-  SlurmNodes all;
-  std::vector<std::string> types;
-  const std::string* usual = nullptr;  // Gres of NodeName=DEFAULT, for the nodes behind it
-  for (const SlurmLine& line : lines) {
-    const std::string where = Join(path, ":", line.number);
-    if (const std::string* file = line.Find("include"))
-      throw Error(Join(where, ": expected the lines of '", *file,
-                       "' in place of its Include, which is not followed: it may declare nodes"));
-    const std::string* names = line.Find("nodename");
-    if (names == nullptr) continue;
-    std::string type;
-    int gpus = 0;
-    const std::string* stated = line.Find("gres");
-    const std::string* gres = stated == nullptr ? usual : stated;
-    if (Lower(*names) == "default") {
-      usual = gres;
-      continue;
-    }
-    for (const std::string& entry : SplitOutsideParentheses(gres == nullptr ? "" : *gres, ',')) {
-      std::string text = entry.substr(0, entry.find('('));  // "gpu:a100:4(S:0-1)"
-      if (text != "gpu" && text.rfind("gpu:", 0) != 0) continue;
-      if (gpus > 0) throw Error(Join(where, ": Gres: expected one type of GPU a node, found '", *gres, "'"));
-      const std::size_t colon = text.find_last_of(':');
-      const bool counted = colon != std::string::npos &&
-                           std::isdigit(static_cast<unsigned char>(text[colon + 1])) != 0 &&
-                           text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
-      const long long number = counted ? ParseInteger(text.substr(colon + 1), where + ": Gres") : 1;
-      if (number < 1 || number > 1024)
-        throw Error(Join(where, ": Gres: expected 1 to 1024 GPUs a node, found ", number));
-      gpus = static_cast<int>(number);
-      text = counted ? text.substr(0, colon) : text;
-      type = text.size() > 4 ? text.substr(4) : "gpu";
-    }
-    const std::vector<std::string> hosts = ExpandHosts(*names, where + ": NodeName");
-    if (all.nodes.size() + all.without_gpu.size() + hosts.size() > kMostNodes)
-      throw Error(Join(where, ": expected at most ", kMostNodes, " nodes in all, found more"));
-    if (gpus == 0) {
-      all.without_gpu.insert(all.without_gpu.end(), hosts.begin(), hosts.end());
-      continue;
-    }
-    const auto other = std::find_if(all.nodes.begin(), all.nodes.end(),
-                                    [&](const SlurmNode& node) { return node.gpu_type == type; });
-    const bool alike = other == all.nodes.end() || other->gpus == gpus;
-    const std::string name = alike ? type : Join(type, "-", gpus);
-    if (std::find(types.begin(), types.end(), name) == types.end()) types.push_back(name);
-    for (const std::string& host : hosts) all.nodes.push_back({host, type, name, gpus, line.number});
-  }
-  std::stable_sort(all.nodes.begin(), all.nodes.end(), [&](const SlurmNode& a, const SlurmNode& b) {
-    return std::find(types.begin(), types.end(), a.type) < std::find(types.begin(), types.end(), b.type);
-  });
-  return all;
-}
-
-std::vector<SlurmPartition> PartitionsOf(const std::vector<SlurmLine>& lines, const SlurmNodes& nodes,
-                                         const std::string& path) {
-  std::map<std::string, int> number;
-  for (std::size_t i = 0; i < nodes.nodes.size(); ++i) number[nodes.nodes[i].name] = static_cast<int>(i);
-  for (const std::string& name : nodes.without_gpu) number[name] = -1;
-  std::vector<SlurmPartition> partitions;
-  std::string usual = "";  // what PartitionName=DEFAULT says, for those behind it
-  std::size_t members = 0;
-  for (const SlurmLine& line : lines) {
-    const std::string* name = line.Find("partitionname");
-    if (name == nullptr) continue;
-    const std::string* listed = line.Find("nodes");
-    if (Lower(*name) == "default") {
-      if (listed != nullptr) usual = *listed;
-      continue;
-    }
-    SlurmPartition partition{*name, {}, &line};
-    const std::string text = listed == nullptr ? usual : *listed;
-    const std::string where = Join(path, ":", line.number, ": Nodes");
-    if (Lower(text) == "all") {
-      for (std::size_t i = 0; i < nodes.nodes.size(); ++i) partition.nodes.push_back(static_cast<int>(i));
-    } else {
-      for (const std::string& host : ExpandHosts(text, where)) {
-        const auto at = number.find(host);
-        if (at == number.end()) throw Error(Join(where, ": there is no NodeName=", host));
-        if (at->second >= 0) partition.nodes.push_back(at->second);
-      }
-      std::sort(partition.nodes.begin(), partition.nodes.end());
-    }
-    members += partition.nodes.size();
-    if (members > kMostMembers)
-      throw Error(Join(where, ": expected at most ", kMostMembers, " nodes of all partitions, found more"));
-    partitions.push_back(std::move(partition));
-  }
-  return partitions;
 }
 
 }  // namespace berth

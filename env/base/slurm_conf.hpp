@@ -29,7 +29,8 @@ std::vector<std::string> ExpandHosts(std::string_view text, const std::string& w
 // "1-12:30:00"; infinite for UNLIMITED and INFINITE. Errors begin with `what`.
 double ParseSlurmSpan(std::string_view text, const std::string& what);
 
-// A node that has GPUs, as declared by NodeName=... Gres=gpu:TYPE:COUNT. Without a TYPE it is "gpu".
+// A node that has GPUs, as declared by NodeName=... Gres=gpu:TYPE:COUNT (no_consume and 1k = 1024 are
+// read). Without a TYPE it is "gpu".
 struct SlurmNode {
   std::string name;
   std::string gpu_type;  // as jobs ask for it
@@ -41,6 +42,7 @@ struct SlurmNode {
 struct SlurmNodes {
   std::vector<SlurmNode> nodes;  // type by type, as types first occur, and of a type in the order of the file
   std::vector<std::string> without_gpu;  // names of nodes that have none
+  std::vector<std::string> future;       // of those that have, but State=FUTURE: they are not there yet
 };
 // Throws Error naming the line, as for a node with several types of GPU.
 SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path);
@@ -50,7 +52,8 @@ struct SlurmPartition {
   std::vector<int> nodes;  // of SlurmNodes, ascending
   const SlurmLine* line;   // PartitionName=name ...
 };
-// In the order of the file. Nodes without GPUs count for nothing; error for a node that nobody declared.
+// In the order of the file. Nodes without GPUs and those of the future count for nothing; error for a node
+// that nobody declared. What NodeSet lines name stands for its nodes.
 // `lines` outlive it.
 std::vector<SlurmPartition> PartitionsOf(const std::vector<SlurmLine>& lines, const SlurmNodes& nodes,
                                          const std::string& path);

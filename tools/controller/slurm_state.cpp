@@ -115,6 +115,7 @@ std::vector<Gres> GpuGres(const std::string& text) {
     std::replace(word.begin(), word.end(), '=', ':');
     if (word.starts_with("gres:") || word.starts_with("gres/")) word.erase(0, 5);
     if (word != "gpu" && !word.starts_with("gpu:")) continue;
+    if (const std::size_t mark = word.find(":no_consume"); mark != std::string::npos) word.erase(mark, 11);
     Gres gres;
     gres.count = 1;
     // Behind the last colon a number is the count; before it, it is a type: "gpu:3090:4".

@@ -93,7 +93,8 @@ FormatInfo OpenbFormatInfo() {
           "Alibaba cluster-trace-gpu-v2023, a pod list; plain or gzip, with the node list beside it",
           "Weng et al., USENIX ATC 2023",
           {ClockKind::kEvent, 360.0},
-          Read};
+          Read,
+          [](const std::string& path) { return std::vector{NodesBeside(path)}; }};
 }
 
 }  // namespace berth

@@ -157,6 +157,18 @@ Scenario Read(const std::string& path, const ScenarioSettings& settings) {
   return RigidScenario(path, settings, cluster, std::move(jobs), std::move(tenants), note);
 }
 
+std::vector<std::string> PaiTablesBeside(const std::string& path) {
+  std::vector<std::string> tables;
+  for (const char* name :
+       {"pai_job_table", "pai_instance_table", "pai_group_tag_table", "pai_machine_spec"}) {
+    std::string table = TableBeside(path, name);
+    if (const std::size_t member = table.find(".tar.gz:"); member != std::string::npos)
+      table.resize(member + std::string_view(".tar.gz").size());
+    if (!table.empty()) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
 }  // namespace
 
 FormatInfo PaiFormatInfo() {
@@ -166,7 +178,8 @@ FormatInfo PaiFormatInfo() {
       "ARCHIVE.tar.gz:FILE",
       "Weng et al., NSDI 2022",
       {ClockKind::kEvent, 360.0},
-      Read};
+      Read,
+      PaiTablesBeside};
 }
 
 }  // namespace berth

@@ -62,6 +62,8 @@ struct FormatInfo {
   Clock default_clock;
   // Throws Error "file:line: expected ..., found ...".
   Scenario (*read)(const std::string& path, const ScenarioSettings& settings);
+  // The files in its folder that `read` may read besides, of those that are there; null = it reads none.
+  std::vector<std::string> (*beside)(const std::string& path) = nullptr;
 };
 std::span<const FormatInfo> Formats();
 const FormatInfo& FindFormat(const std::string& name);  // Error with the nearest name

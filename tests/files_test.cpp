@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "env/base/check.hpp"
 #include "policies/bundle.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
@@ -89,6 +90,21 @@ TEST_CASE("files: no output replaces a file that a spec names") {
   folder.CheckRefused("tune --policy p.h5 --json p.h5 --out q.h5 --generations 1", "than --policy", "p.h5");
   // A word of a spec is a file only where there is one.
   CHECK(Berth(folder, simulate + "--scheduler 'queue(order=sjf)' --json sjf").code == 0);
+}
+
+TEST_CASE("files: no output replaces what a format reads beside its file") {
+  Folder folder;
+  std::ofstream(folder / "sacct.txt") << "JobIDRaw|State|Submit|Start|End|AllocTRES|Elapsed\n"
+                                         "1|COMPLETED|2026-03-01T12:00:00|2026-03-01T12:00:00|2026-03-01T12:01:00|gres/gpu=1|60\n";
+  std::ofstream(folder / "slurm.conf") << "NodeName=a Gres=gpu:v100:4\n";
+  std::ofstream(folder / "events.txt") << "NodeName|TimeStart|TimeEnd|State\n";
+  std::ofstream(folder / "reservations.txt") << "Name|NodeNames|TimeStart|TimeEnd|Flags\n";
+  for (const char* file : {"slurm.conf", "events.txt", "reservations.txt"}) {
+    folder.CheckRefused(Join("convert --format sacct sacct.txt --out s.h5 --json ", file),
+                        "--json: expected another file than one of --format", file);
+    folder.CheckRefused(Join("simulate --scenario sacct.txt --format sacct --scheduler fcfs --json ", file), "for both", file);
+  }
+  CHECK(Berth(folder, "convert --format sacct sacct.txt --out s.h5 --json c.json").code == 0);
 }
 
 TEST_CASE("files: no output replaces what a folder holds") {

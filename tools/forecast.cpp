@@ -4,6 +4,7 @@
 #include <iostream>
 #include <optional>
 
+#include "data/sacct/site.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "tools/forecast/moments.hpp"
@@ -193,6 +194,8 @@ int RunForecast(const std::vector<std::string>& arguments) {
     return found;
   };
   const std::string accounting = options.Text("accounting");
+  if (const std::string conf = Beside(accounting, "slurm.conf"); !accounting.empty() && !conf.empty())
+    options.AddRead("accounting", conf);
   const std::vector<Row> rows =
       accounting.empty() ? run(SimulatedPast(scenario, before)) : run(RecordedPast(scenario, accounting));
   Json json;

@@ -231,6 +231,9 @@ Scenario ReadTrace(const std::string& path, const std::string& format, Options& 
   const FormatInfo& info = *InOption(options, "format", [&] { return &FindFormat(format); });
   const ScenarioSettings settings = ResolveSettings(options, "", info.default_clock);
   SayWhatIsOfTables(settings, options);
+  if (info.beside != nullptr) {
+    for (const std::string& file : info.beside(path)) options.AddRead("format", file);
+  }
   return info.read(path, settings);
 }
 

@@ -403,6 +403,14 @@ Scenario Read(const std::string& path, const ScenarioSettings& given) {
                        std::move(reader.kinds));
 }
 
+std::vector<std::string> SacctFilesBeside(const std::string& path) {
+  std::vector<std::string> files;
+  for (const char* name : {"slurm.conf", "events.txt", "reservations.txt"}) {
+    if (std::string file = Beside(path, name); !file.empty()) files.push_back(std::move(file));
+  }
+  return files;
+}
+
 }  // namespace
 
 FormatInfo SacctFormatInfo() {
@@ -412,7 +420,8 @@ FormatInfo SacctFormatInfo() {
       "show event -P) and reservations.txt (sacctmgr or scontrol show reservation)",
       "sacct(1), sacctmgr(1), slurm.conf(5), Slurm 22.05",
       {ClockKind::kEvent, 360.0},
-      Read};
+      Read,
+      SacctFilesBeside};
 }
 
 }  // namespace berth

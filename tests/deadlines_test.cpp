@@ -101,6 +101,22 @@ TEST_CASE("least_laxity: by hand", "[baselines]") {
   CHECK(std::max(ends[0], ends[1]) < 100.0);
 }
 
+// Job 0 is in time, 1 is late. As the run is cut off, at 110 s, 2 has begun to run and 3 is still to come.
+TEST_CASE("deadlines: of a run that is cut off those that may still be met do not count", "[sim]") {
+  ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, {{0, 10}, {0, 100}, {0, 100}, {500, 10}});
+  data.jobs.deadline = {20.0, 30.0, 1000.0, 900.0};
+  const auto rate = [&](double max_time_s) {
+    RunOptions options;
+    options.max_time_s = max_time_s;
+    const auto fcfs = test::Make("fcfs");
+    return Run(Scenario(data), *fcfs, "fcfs", options).metrics.deadline_miss_rate;
+  };
+  CHECK(rate(50.0) == 0.5);
+  CHECK(rate(kNever) == 0.25);
+  data.jobs.deadline[2] = 105.0;  // which is over by then
+  CHECK(rate(50.0) == Approx(2.0 / 3.0));
+}
+
 TEST_CASE("deadline_admission: who is admitted meets the deadline, who is rejected could not",
           "[baselines]") {
   int rejected = 0;

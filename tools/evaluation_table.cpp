@@ -100,7 +100,9 @@ void PrintUnfinished(const std::string& scheduler, const Metrics& metrics) {
   if (metrics.unfinished == 0) return;
   std::cout << scheduler << ": " << metrics.unfinished << " of " << metrics.jobs + metrics.unfinished
             << " measured jobs did not finish; "
-            << (metrics.jobs == 0 ? "it has no figures of jobs" : "its figures are over the others") << "\n";
+            << (metrics.jobs == 0 ? "it has no figures of jobs"
+                                  : "its figures are over the others, open_at_end over all")
+            << "\n";
 }
 
 void PrintEvaluation(const EvaluationPlan& plan, const std::vector<ResultRow>& rows,

@@ -106,11 +106,15 @@ Metrics Measure(const Simulator& simulator, Window window) {
   std::vector<double> jct, wait, slowdown, ftf;
   double inverse = 0.0, inverse_square = 0.0, preemptions = 0.0, interruptions = 0.0, lost = 0.0;
   int deadlines = 0, missed = 0;
+  // Was it stopped from outside (max_time_s), so that what is open might still be in time?
+  const bool cut_off = !simulator.finished() && !simulator.stalled();
   for (int job = window.begin; job < end; ++job) {
     const double done = state.completion[U(job)];
     const double deadline = jobs.deadline.empty() ? kNever : jobs.deadline[U(job)];
-    deadlines += deadline != kNever;
-    missed += deadline != kNever && done > deadline;  // a job that never completes misses it
+    const bool open =
+        cut_off && done == kNever && state.phase[U(job)] != JobPhase::kRejected && deadline > simulator.now();
+    deadlines += deadline != kNever && !open;
+    missed += deadline != kNever && !open && done > deadline;  // a job that never completes misses it
     if (done == kNever) {
       ++m.unfinished;
       continue;

@@ -31,7 +31,7 @@ struct Metrics {
   double utilization = 0;            // busy GPU-seconds / (GPUs x [0, end of the run])
   double mean_ftf = 0, max_ftf = 0;  // finish-time fairness rho, see metrics.cpp
   double jain = 0;                   // Jain index of 1 / slowdown, weights ignored
-  double deadline_miss_rate = 0;     // of jobs that have a deadline; 0 when none has
+  double deadline_miss_rate = 0;     // of jobs with a deadline, but those open before it as a run is cut off
   double throughput_per_h = 0;       // completed jobs / (last completion - first arrival of the window)
   double cost = 0;                   // env/sim/accounts.hpp
   double energy_kwh = 0;

@@ -91,7 +91,7 @@ def lost(e):
     """Jobs that did not finish: means are over the others."""
     total = e["jct_s"][0].size
     return "".join(f"<p>{html.escape(spec)}: {n} of {total} measured jobs did not finish; "
-                   f"{'its figures are over the others' if n < total else 'it has no figures of jobs'}.</p>"
+                   f"{'its figures are over the others, open_at_end over all' if n < total else 'it has no figures of jobs'}.</p>"
                    for spec, n in zip(e.schedulers, e.unfinished) if n)
 
 

@@ -2,11 +2,16 @@
 #include "env/features/elasticity/elasticity.hpp"
 
 #include <cmath>
+#include <fstream>
+#include <string>
 
+#include "data/workloads.hpp"
 #include "env/base/rng.hpp"
 #include "env/sim/invariants.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
 #include "tests/with_features.hpp"
 
@@ -115,6 +120,33 @@ TEST_CASE("elasticity: rates are the table's where it has them, then the curve's
   const Scenario bounded = With(data, "elasticity(max_factor=4)");
   CHECK(bounded.MinGang(0) == 2);
   CHECK(bounded.MaxGang(0) == 3);
+}
+
+// Two jobs of 8 GPUs share 8: on 4 each runs at 3.5 / 6.2. That some other job of the log has 4 GPUs says
+// nothing of them. By hand: both have 4 GPUs until the end, at 10,000 x 6.2 / 3.5 s.
+TEST_CASE("elasticity: a log without speeds has measured none, whatever sizes its jobs have") {
+  const test::TemporaryFolder folder;
+  const std::string two = "id,submit,runtime,gpus\n0,0,10000,8\n1,0,10000,8\n";
+  for (const char* third : {"", "2,90000,1,4\n"}) {
+    std::ofstream(folder / "jobs.csv") << two << third;
+    ScenarioSettings settings;
+    settings.cluster = ParseCluster("a100=8/8");
+    settings.features = ParseFeatures("elasticity");
+    const std::vector<double> ends = test::Ends("equal_share", FindFormat("table").read(folder / "jobs.csv", settings));
+    CHECK(ends[0] == Approx(10000.0 * 6.2 / 3.5));
+    CHECK(ends[1] == Approx(10000.0 * 6.2 / 3.5));
+  }
+  // Of a log in a format of its own. One speed that is not 1, and the table is a measurement.
+  std::ofstream(folder / "log.swf") << "1 0 0 100 2 -1 -1 2 100 -1 1 1 1 1 1 -1 -1 -1\n"
+                                       "2 1 0 100 1 -1 -1 1 100 -1 1 1 1 1 1 -1 -1 -1\n";
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=4,k80=4");
+  settings.features = ParseFeatures("elasticity");
+  settings.clock = {ClockKind::kEvent};
+  ScenarioData data = FindFormat("swf").read(folder / "log.swf", settings).data();
+  CHECK(Scenario(data).RateAt(0, 0, 1) == Approx(1.0 / 1.7));
+  data.throughputs.alone.back() = 0.5;
+  CHECK(Scenario(data).RateAt(0, 0, 1) == 1.0);
 }
 
 // A job of 60 GB on GPUs of 16 GB: groups of 4. A gang of 4 is one group; 8 GPUs are two, 1.7 times as fast;

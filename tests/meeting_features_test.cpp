@@ -211,7 +211,7 @@ TEST_CASE("hpc_utilization counts GPU-seconds: of slices their part, of a shared
 TEST_CASE("checkpoints: a resize saves nothing and puts nothing off") {
   ScenarioData data =
       V100s(4, {{0, 250, 0, 2}},
-            "elasticity(resize_s=0);checkpoints(gb=0,interval=100);failures(mtbf_h=0,events=230:"
+            "elasticity(resize_s=0,curve=1:1:1);checkpoints(gb=0,interval=100);failures(mtbf_h=0,events=230:"
             "231:node:v100/0|230:231:node:v100/1)");
   data.cluster.types[0].gpus_per_node = 2;
   const Simulator sim = Finish(data, [](const Simulator& s, Decision& d) {

@@ -25,6 +25,15 @@ double OnCurve(std::span<const double> points, double n) {
   return 0.0;
 }
 
+// Did somebody measure the job type's speeds? 1 step/s with any gang on any type is how logs without speeds
+// say that steps are seconds, not that a gang loses nothing with the GPUs that it gives away.
+bool Measured(const ScenarioData& d, std::size_t job_type) {
+  const std::size_t row = d.throughputs.gang_sizes.size() * d.cluster.types.size();
+  const auto begin = d.throughputs.alone.begin() + static_cast<std::ptrdiff_t>(job_type * row);
+  return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(row),
+                     [](double rate) { return rate != 1.0; });
+}
+
 // Rates of one job type with one gang on one GPU type.
 class WidthRates {
  public:
@@ -35,6 +44,7 @@ class WidthRates {
         job_type_(U(job_type)),
         gang_(gang),
         type_(type),
+        measured_(settings.measured && Measured(d, U(job_type))),
         slice_(PartOf(d, static_cast<int>(type)).whole != static_cast<int>(type)) {
     const double memory = d.traits.memory_gb.empty() ? 0.0 : d.traits.memory_gb[job_type_];
     const double gpu = d.cluster.types[type].memory_gb;
@@ -43,12 +53,12 @@ class WidthRates {
   }
 
   double At(int width) const {
-    if (width == gang_ || (settings_.measured && Table(width) > 0.0)) return Table(width);
+    if (width == gang_ || (measured_ && Table(width) > 0.0)) return Table(width);
     if (slice_ && width > 1) return 0.0;  // instances on slices cannot talk to each other
     if (width % group_.gpus() != 0) return 0.0;
     int below = 0, above = 0;  // measured
     for (int size : d_.throughputs.gang_sizes) {
-      if ((!settings_.measured && size != gang_) || Table(size) <= 0.0) continue;
+      if ((!measured_ && size != gang_) || Table(size) <= 0.0) continue;
       if (size < width) below = size;
       if (size > width && above == 0) above = size;
     }
@@ -79,6 +89,7 @@ class WidthRates {
   std::size_t job_type_;
   int gang_;
   std::size_t type_;
+  bool measured_;  // the table's other sizes too
   bool slice_;
   ModelParallel group_;
 };

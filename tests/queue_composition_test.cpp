@@ -1,5 +1,6 @@
 // Queue rules as compositions of order, backfilling, placement and preemption: the named ones are what they
 // say, the new ones by hand, and scoring expressions.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -213,6 +214,26 @@ TEST_CASE("score expressions: an error points at its column", "[baselines][queue
     CHECK_THROWS_WITH(ParseScore(score), Catch::Contains(message));
   }
   CHECK_THROWS_WITH(Make("queue(order=expression,score=wait*)"), Catch::Contains("column 6"));
+}
+
+// `srpt` sees the truth that the scenario grants; rules that ask for the users' limits see no more than those.
+TEST_CASE("queue: who goes by requests knows no more than estimates, where every job has a request") {
+  ScenarioData data = test::TinyData({{"v100", 4}}, {{1.0}}, {{0, 10}, {0, 20}});
+  const auto used = [&](const char* spec) { return UsedKnowledge(*Make(spec), data); };
+  const std::vector<const char*> by_requests = {"easy", "sjf", "conservative", "easy_sjbf", "slurm",
+                                                "queue(order=expression,score=request*gang)"};
+  for (const char* spec : by_requests) {
+    CAPTURE(spec);
+    data.jobs.requested_s = {};
+    CHECK(used(spec) == Knowledge::kOracle);
+    data.jobs.requested_s = {15.0, NAN};  // the second job's own time is read
+    CHECK(used(spec) == Knowledge::kOracle);
+    data.jobs.requested_s = {15.0, 30.0};
+    CHECK(used(spec) == Knowledge::kEstimate);
+  }
+  CHECK(used("srpt") == Knowledge::kOracle);
+  CHECK(used("queue(order=expression,score=remaining)") == Knowledge::kOracle);
+  CHECK(used("queue(order=fcfs,backfill=none)") == Knowledge::kNone);
 }
 
 }  // namespace berth

@@ -50,8 +50,7 @@ void ExpandAll(EvaluationPlan& plan) {
       try {
         const std::unique_ptr<Scheduler> scheduler = MakeScheduler(info.name, AllSchedulers());
         for (const Scenario& scenario : plan.workloads) CheckRunnable(scenario, *scheduler, info.name);
-        const Knowledge granted = plan.workloads[0].data().knowledge;
-        found.push_back({UsedKnowledge(scheduler->knowledge(), granted), info.name});
+        found.push_back({UsedKnowledge(*scheduler, plan.workloads[0].data()), info.name});
       } catch (const Error& error) {
         plan.refused.push_back({info.name, error.what()});
       }
@@ -70,7 +69,7 @@ std::vector<ResultRow> EmptyRows(const EvaluationPlan& plan) {
   for (const std::string& spec : plan.schedulers) {
     const std::unique_ptr<Scheduler> scheduler = plan.make(spec);
     CheckRunnable(plan.workloads[0], *scheduler, spec);
-    rows.push_back({spec, UsedKnowledge(scheduler->knowledge(), plan.workloads[0].data().knowledge),
+    rows.push_back({spec, UsedKnowledge(*scheduler, plan.workloads[0].data()),
                     std::vector<RunResult>(plan.workloads.size())});
   }
   return rows;

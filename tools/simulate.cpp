@@ -69,7 +69,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   std::optional<RunRecorder> recorder;
   if (!options.Text("timeline").empty()) recorder.emplace(scenario);
   run.keep_events = recorder || !options.Text("events").empty();
-  ResultRow row{name, UsedKnowledge(plan.scheduler->knowledge(), scenario.data().knowledge), {}};
+  ResultRow row{name, UsedKnowledge(*plan.scheduler, scenario.data()), {}};
   {
     Progress progress("simulate");
     run.notice = [&](const std::string& words) { progress.Say(words); };

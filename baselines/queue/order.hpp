@@ -17,7 +17,8 @@ namespace berth {
 struct ScoreRule {
   std::function<double(const ClusterView& view, int job)> score;  // not NaN
   Knowledge knowledge;                                            // that `score` reads
-  bool moves;  // the score of a waiting job changes with time
+  bool moves;               // the score of a waiting job changes with time
+  bool reads_work = false;  // that is left, of jobs with a request too
 };
 
 struct OrderInfo {

@@ -12,6 +12,7 @@ class PreemptiveQueue final : public Scheduler {
   PreemptiveQueue(const ScoreRule& rule, TypeChoice place, bool overtake)
       : rule_(rule), place_(place), overtake_(overtake) {}
   Knowledge knowledge() const override { return rule_.knowledge; }
+  bool goes_by_requests() const override { return !rule_.reads_work; }
 
   void Decide(const ClusterView& view, Decision& decision) override {
     order_.clear();

@@ -94,6 +94,9 @@ class QueueRule final : public Scheduler {
  public:
   QueueRule(const ScoreRule& rule, const QueueRuleOptions& options);
   Knowledge knowledge() const override;
+  bool goes_by_requests() const override {
+    return !rule_.reads_work && !(options_.backfill_order && options_.backfill_order->reads_work);
+  }
   void Reset(const ClusterView& view) override;
   void Decide(const ClusterView& view, Decision& decision) override;
 

@@ -235,6 +235,7 @@ ScoreRule ParseScore(std::string_view text) {
     if (step.variable == nullptr) continue;
     rule.knowledge = std::max(rule.knowledge, step.variable->knowledge);
     rule.moves = rule.moves || step.variable->moves;
+    rule.reads_work = rule.reads_work || std::string_view(step.variable->name) == "remaining";
   }
   rule.score = [steps = std::move(steps)](const ClusterView& view, int job) {
     return Evaluate(steps, view, job);

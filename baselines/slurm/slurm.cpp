@@ -107,6 +107,7 @@ class Slurm final : public Scheduler {
         priority_(settings_, qos_),
         backfill_(settings_) {}
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
+  bool goes_by_requests() const override { return true; }
 
   void Reset(const ClusterView& view) override {
     nodes_.Reset(view, settings_);

@@ -1,5 +1,7 @@
 #include "env/sim/scheduler.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "env/base/check.hpp"
@@ -19,6 +21,15 @@ struct Making {
 };
 
 }  // namespace
+
+Knowledge UsedKnowledge(const Scheduler& scheduler, const ScenarioData& scenario) {
+  const Knowledge declared = scheduler.knowledge();
+  if (declared < Knowledge::kEstimate) return declared;
+  const std::vector<double>& requested = scenario.jobs.requested_s;
+  const bool all = !requested.empty() && std::none_of(requested.begin(), requested.end(),
+                                                      [](double seconds) { return std::isnan(seconds); });
+  return all && scheduler.goes_by_requests() ? Knowledge::kEstimate : scenario.knowledge;
+}
 
 std::unique_ptr<Scheduler> MakeScheduler(std::string_view text, std::span<const SchedulerTable> tables) {
   const Spec spec = ParseSpec(text);

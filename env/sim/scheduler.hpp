@@ -27,17 +27,18 @@ class Scheduler {
   virtual ~Scheduler() = default;
   // What the scheduler uses of a job's future. Using more is an error at the view.
   virtual Knowledge knowledge() const = 0;
+  // Of one that reads estimates: does it go by the times that users requested, and read the work that is left
+  // only of jobs without a request?
+  virtual bool goes_by_requests() const { return false; }
   // A new episode begins on this scenario's cluster: forget everything. Called before the first Decide.
   virtual void Reset(const ClusterView& view) { (void)view; }
   // Fills `decision` (cleared by the caller). The view is valid only during the call.
   virtual void Decide(const ClusterView& view, Decision& decision) = 0;
 };
 
-// What a scheduler that declares `declared` comes to know where `granted` is the most there is: an estimate
-// is the truth in an oracle scenario. Tables group rows by this.
-inline Knowledge UsedKnowledge(Knowledge declared, Knowledge granted) {
-  return declared >= Knowledge::kEstimate ? granted : declared;
-}
+// What the scheduler comes to know: an estimate is the truth in an oracle scenario, but to one that goes by
+// requests where every job has one. Tables group rows by this.
+Knowledge UsedKnowledge(const Scheduler& scheduler, const ScenarioData& scenario);
 
 // Symmetries that a scheduler claims to have, with default parameters and under clock event, where no two
 // choices tie by chance; tests/claims_test.cpp checks every one that is claimed.

@@ -63,7 +63,7 @@ OptimalityRow Measure(const std::string& spec, const std::vector<Instance>& inst
   std::vector<double> jct, makespan;
   for (const Instance& instance : instances) {
     const auto scheduler = MakeScheduler(spec, AllSchedulers());
-    row.knowledge = ToString(UsedKnowledge(scheduler->knowledge(), Knowledge::kOracle));
+    row.knowledge = ToString(UsedKnowledge(*scheduler, instance.scenario.data()));
     try {
       const Metrics metrics = Run(instance.scenario, *scheduler, spec, {}).metrics;
       if (metrics.unfinished > 0) throw Error(Join(metrics.unfinished, " jobs were left out"));

@@ -264,7 +264,7 @@ nb::typed<nb::dict, nb::str, Record> Simulate(const std::string& scheduler, Fact
     };
     run = Run(plan.scenario, *plan.scheduler, plan.name, plan.run);
   });
-  const Knowledge knowledge = UsedKnowledge(plan.scheduler->knowledge(), plan.scenario.data().knowledge);
+  const Knowledge knowledge = UsedKnowledge(*plan.scheduler, plan.scenario.data());
   nb::dict said;
   said["run"] = RowOf(plan.name, knowledge, static_cast<std::int64_t>(plan.seed), run);
   said["jobs"] = JobsOf(run, plan.scenario);

@@ -119,7 +119,7 @@ HpcLogs RunHpcLogs(const std::string& traces) {
     json["schedulers"] = Json::array();
     for (const std::string spec : batch ? std::span<const char* const>(kBatch) : kPreemptible) {
       const std::unique_ptr<Scheduler> scheduler = MakeScheduler(spec, AllSchedulers());
-      ResultRow row{spec, UsedKnowledge(scheduler->knowledge(), scenario.data().knowledge), {}};
+      ResultRow row{spec, UsedKnowledge(*scheduler, scenario.data()), {}};
       row.runs.push_back(Run(scenario, *scheduler, spec, {}));
       const Metrics& m = row.runs[0].metrics;
       runs_table.AddRow({log.name, spec, ToString(row.knowledge), Hours(m.mean_jct_s), Hours(m.p50_jct_s),

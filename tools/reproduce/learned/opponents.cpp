@@ -65,8 +65,8 @@ Opponents RegisteredOpponents(const Scenario& sample) {
   }
   Opponents opponents;
   for (const std::string& spec : plan.schedulers) {
-    const Knowledge declared = MakeScheduler(spec, AllSchedulers())->knowledge();
-    opponents.run.push_back({spec, UsedKnowledge(declared, sample.data().knowledge)});
+    const auto scheduler = MakeScheduler(spec, AllSchedulers());
+    opponents.run.push_back({spec, UsedKnowledge(*scheduler, sample.data())});
   }
   for (const Refusal& refusal : plan.refused) {
     if (refusal.scheduler != "policy") opponents.refused.emplace_back(refusal.scheduler, refusal.reason);

@@ -499,6 +499,29 @@ TEST_CASE("tables: convert makes a scenario of tables, and options stand above t
              Contains("--columns: expected with it --format table, found gavel"));
 }
 
+TEST_CASE("tables: --features adds to those of the cluster's file, unless it begins with none", "[cli]") {
+  const Tables tables;
+  tables.Write("jobs.csv", kJobs);
+  tables.Write("c.toml", "clock = \"event\"\nfeatures = \"power(cap_w=5000);monitoring\"\n[[gpu]]\nname = \"h100\"\ncount = 8\n");
+  const auto features = [&](const std::string& given, const std::string& what) {
+    const auto made = Berth(tables, what + " --cluster c.toml --out s.h5 " + given);
+    CAPTURE(made.error);
+    REQUIRE(made.code == 0);
+    return ToString(ReadScenario(tables / "s.h5").data().features);
+  };
+  for (const char* what : {"convert --format table jobs.csv", "generate --workload 'toy(jobs=5)'"}) {
+    CAPTURE(what);
+    CHECK(features("", what) == ToString(ParseFeatures("power(cap_w=5000);monitoring")));
+    CHECK(features("--features elasticity", what) == ToString(ParseFeatures("power(cap_w=5000);monitoring;elasticity")));
+    CHECK(features("--features 'power(cap_w=9000)'", what) == ToString(ParseFeatures("monitoring;power(cap_w=9000)")));
+    CHECK(features("--features 'none;elasticity'", what) == ToString(ParseFeatures("elasticity")));
+  }
+  // A recorded configuration means the same when it is read again.
+  REQUIRE(Berth(tables, "generate --workload 'toy(jobs=5)' --cluster c.toml --out s.h5").code == 0);
+  REQUIRE(Berth(tables, "simulate --scenario s.h5 --scheduler fcfs --features none --json r.json").code == 0);
+  CHECK_THAT(test::Slurp(tables / "r.json"), Contains("\"features\": \"none;\""));
+}
+
 // Whatever generators draw, with what the cluster may have beside.
 // A character changed, a line cut, doubled or mixed up: each is read, or refused in one line.
 TEST_CASE("tables: malformed files are one line and code 2") {

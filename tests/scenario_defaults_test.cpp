@@ -3,7 +3,9 @@
 
 #include <utility>
 
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -110,6 +112,15 @@ TEST_CASE("defaults: numbers take the place of auto, and of nothing else") {
   CHECK(options.Text("episode-jobs") == "40");
   CHECK(options.Text("warmup-jobs") == "100");
   CHECK(ResolveDefaults(options, numbers, {"tau", "episode-jobs", "warmup-jobs"}).empty());
+}
+
+TEST_CASE("defaults: train says so where there are fewer jobs than an episode has", "[cli]") {
+  const test::TemporaryFolder folder;
+  REQUIRE(test::Berth(folder, "generate --workload 'synthetic(rate=4,jobs=300)' --cluster v100=8 --out s.h5").code == 0);
+  const std::string said = "there are only 234 jobs to train on: each episode is all of them, without warm-up";
+  CHECK_THAT(test::Berth(folder, "train --scenario s.h5 --jobs 0:234 --out run --dry-run").out, Catch::Contains(said));
+  CHECK_THAT(test::Berth(folder, "train --scenario s.h5 --jobs 0:234 --episode-jobs 234 --out run --dry-run").out,
+             !Catch::Contains("there are only"));
 }
 
 }  // namespace berth

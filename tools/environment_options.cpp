@@ -223,7 +223,7 @@ EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed,
   SchedEnvOptions env;
   env.jobs = ResolveJobs(options, *source);
   const WorkloadNumbers numbers = NumbersOf(*source, env.jobs);
-  const std::string chosen = ResolveDefaults(options, numbers, {"tau", "episode-jobs", "warmup-jobs"});
+  std::string chosen = ResolveDefaults(options, numbers, {"tau", "episode-jobs", "warmup-jobs"});
   env.mdp = ResolveProcess(options, sample.data().knowledge);
   InOption(options, "encoder", [&] { return CheckEntities(env.mdp, AnyOf(features)); });
   for (const std::string& reward : OwnRewards(*source, seed))
@@ -233,6 +233,10 @@ EnvironmentChoice ResolveEnvironment(Options& options, std::uint64_t seed,
   env.split = Split::kTrain;
   env.episode_jobs = ResolveEpisodeJobs(options);
   env.warmup_jobs = static_cast<int>(options.Integer("warmup-jobs", 0, kManyJobs));
+  const int there = (env.jobs.end < 0 ? sample.num_jobs() : env.jobs.end) - env.jobs.begin;
+  if (source->fixed() && there < env.episode_jobs)
+    chosen += Join(chosen.empty() ? "" : "; ", "there are only ", there,
+                   " jobs to train on: each episode is all of them, without warm-up");
   env.signal =
       InOption(options, "signal", [&] { return LearningSignal(options.Text("signal"), env.mdp).ToString(); });
   options.Assign("signal", env.signal);

@@ -67,12 +67,25 @@ double ResolveSigma(const Options& options, Knowledge knowledge, double otherwis
   return options.Number("sigma", 0.0, 10.0);
 }
 
+// What the text of a cluster's file says of features, which ReadConfigText leaves where the option is given.
+Features FeaturesSaid(const Options& options, const std::string& settings) {
+  constexpr std::string_view kKey = "features=";
+  std::size_t at = settings.starts_with(kKey) ? 0 : settings.find("\nfeatures=");
+  if (at == std::string::npos) return {};
+  at = settings.find('=', at) + 1;
+  return InOption(options, "cluster",
+                  [&] { return ParseFeatures(settings.substr(at, settings.find('\n', at) - at)); });
+}
+
 ScenarioSettings ResolveSettings(Options& options, const char* default_cluster, const Clock& default_clock) {
   ScenarioSettings settings;
+  Features own;  // of the cluster's file
+  const bool beside = options.Given("features");
   const std::string cluster = options.Given("cluster") ? options.Text("cluster") : default_cluster;
   if (NamesClusterFile(cluster)) {
     const ClusterFile file = InOption(options, "cluster", [&] { return ReadClusterFile(cluster); });
     options.AddRead("cluster", cluster);
+    if (beside) own = FeaturesSaid(options, file.settings);
     options.ReadConfigText(file.settings, cluster);
     settings.cluster = file.cluster, settings.tenants = file.tenants, settings.job_types = file.job_types;
     settings.origin_s = file.origin_s, settings.seed = file.seed;
@@ -83,7 +96,7 @@ ScenarioSettings ResolveSettings(Options& options, const char* default_cluster, 
   if (options.Given("knowledge")) settings.knowledge = ReadKnowledge(options);
   settings.estimate_sigma = ResolveSigma(options, settings.knowledge, 0.0);
   settings.costs = ResolveCosts(options, {});
-  if (options.Given("features")) settings.features = ReadFeatures(options);
+  if (options.Given("features")) settings.features = ReadFeatures(options, own);
   return settings;
 }
 
@@ -184,7 +197,10 @@ WorkloadChoice ResolveWorkload(Options& options) {
   options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
   options.Assign("clock", scenario.data().clock.ToString());
   options.Assign("knowledge", ToString(scenario.data().knowledge));
-  options.Assign("features", ToString(scenario.data().features));
+  // "none" stays: whoever reads the configuration again would else add to the file's own.
+  const std::vector<std::string> named = SplitOutsideParentheses(options.Text("features"), ';');
+  const bool alone = !named.empty() && named[0] == "none";
+  options.Assign("features", Join(alone ? "none;" : "", ToString(scenario.data().features)));
   return {FixedSource(std::move(scenario), options.Text("scenario")), false};
 }
 

@@ -83,7 +83,7 @@ std::vector<std::string> Words(const Json& object, const char* key) {
 }
 
 constexpr std::int64_t kMostGpus = 1'000'000'000;  // of a job: more is none
-constexpr int kMostOnNode = 1024;                  // as in slurm.conf (env/base/slurm_conf.cpp)
+constexpr int kMostOnNode = 1024;                  // as in slurm.conf (env/base/slurm_nodes.cpp)
 constexpr std::size_t kMostTasks = 1'000'000;      // of an array
 
 struct Gres {

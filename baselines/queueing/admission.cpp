@@ -13,7 +13,9 @@ namespace {
 
 constexpr ParamInfo kParams[] = {
     {"by", "jobs", "what is limited: jobs (in the system) | wait (predicted, s)"},
-    {"limit", "inf", "the most that an arrival may find, from 0; inf = everybody is admitted"},
+    {"limit", "inf",
+     "by=jobs: the most that may be in the system, from 0; by=wait: the most that an arrival may find, in s; "
+     "inf = everybody is admitted"},
     {"inner", "fcfs", "the scheduler of those admitted"},
 };
 

@@ -37,7 +37,7 @@ class ForecastState final : public StateOf<ForecastState, ForecastSettings> {
   double ExpectedGpus(double seconds) const { return gpus_.Expected(seconds); }
   double BinEnd() const { return jobs_.BinEnd(); }  // s, when what is expected is worked out anew
   // Total steps of a job, by those of its kind that have ended and by what it has done, where the view shows
-  // that; 0 = nothing has ended yet.
+  // that; twice what it has done where nothing has ended yet.
   double PredictedSteps(const ClusterView& view, int job) const;
   // s, of the whole job alone on its fastest type.
   double PredictedSeconds(const ClusterView& view, int job) const;

@@ -7,11 +7,18 @@ namespace berth {
 namespace {
 
 constexpr ChannelInfo kJob[] = {
-    {"rank", "GPUs wanted by candidates of at most its size, its own too, over GPUs, at most 4", 0, 4},
+    {"rank",
+     "GPUs wanted by candidates of at most its size, its own too, over GPUs in service (without preemption "
+     "idle ones, at least 1), at most 4",
+     0, 4},
 };
 constexpr ChannelInfo kPair[] = {
     {"slowness", "ln(fastest rate / rate here), at most 5; 5 where it cannot run", 0, 5},
-    {"keener", "GPUs wanted by candidates with at least its advantage here over the type's, at most 4", 0, 4},
+    {"keener",
+     "GPUs wanted by candidates with at least its advantage here over the type's, counted as by rank, at "
+     "most "
+     "4",
+     0, 4},
 };
 constexpr double kMostRank = 4.0;
 

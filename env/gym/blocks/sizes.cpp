@@ -15,7 +15,10 @@ constexpr ChannelInfo kJob[] = {
     {"size_64", "the same for 64 hours", 0, 8},
 };
 constexpr ChannelInfo kGlobal[] = {
-    {"load", "ln(GPUs wanted by the candidates / GPUs), within [-3, 3]", -3, 3},
+    {"load",
+     "ln(GPUs wanted by the candidates / GPUs in service; without preemption idle ones, at least 1), within "
+     "[-3, 3]",
+     -3, 3},
 };
 constexpr double kKneeHours[] = {1.0, 4.0, 16.0, 64.0};  // of size_1 to size_64: a linear score bends there
 

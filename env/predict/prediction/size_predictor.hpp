@@ -27,7 +27,8 @@ class SizePredictor {
   virtual ~SizePredictor() = default;
   virtual void Forget() = 0;
   virtual void Add(const JobKind& kind, double size) = 0;  // a job that has ended
-  // The whole size of a job that has done `attained` of it; 0 where nothing is known. More than `attained`.
+  // The whole size of a job that has done `attained` of it: more than that. Where nothing is known, or what
+  // is known says less, twice what it has done, which is 0 of a job that has done nothing.
   virtual double Predict(const JobKind& kind, double attained) const = 0;
   virtual std::unique_ptr<SizePredictor> Clone() const = 0;  // with what it remembers
 };

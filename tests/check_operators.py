@@ -103,6 +103,16 @@ def check_figures(browser):
     equal(cells(browser, "running", "ends")[5], "45 s over", "who runs longer than expected")
 
 
+def check_undrawn(browser):
+    """Of 1,003 nodes with GPUs and 50 without, 1,000 are drawn: 3 more."""
+    found = browser.run("""import("./nodes.js").then(({Nodes}) => {
+        const of = (n, gpus) => Array.from({length: n}, (_, i) => ({name: `n${gpus}-${i}`, type: "v100", gpus, used: 0, state: "idle"}));
+        const box = document.createElement("div");
+        new Nodes(box, () => {}).show([...of(50, 0), ...of(1003, 1)], [], "");
+        return [box.querySelectorAll(".node").length, box.querySelector(".more").textContent]; })""")
+    equal(found, [1000, "3 more nodes are not drawn."], "nodes beyond those drawn")
+
+
 def check_sorting(browser):
     given = cells(browser, "queue", "id")
     button = "#queue th.gpu button"
@@ -253,7 +263,7 @@ def main(program, guarded, token, busy, picture=None):
         log_in(browser, guarded, token)
         if picture:
             browser.picture(picture)
-        for check in (check_text, check_figures, check_sorting, check_filters, check_labels, check_mode, check_lost):
+        for check in (check_text, check_figures, check_undrawn, check_sorting, check_filters, check_labels, check_mode, check_lost):
             check(browser)
         browser.click("#log-out")
         browser.until("document.querySelector('#login').checkVisibility() && !document.querySelector('#main').checkVisibility()")

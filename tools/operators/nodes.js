@@ -76,7 +76,8 @@ export class Nodes {
     const stops = [...cells.values()];
     if (stops.length && !stops.some((cell) => cell.tabIndex === 0)) stops[0].tabIndex = 0;
     this.more.hidden = room >= 0;
-    if (room < 0) say(this.more, `${number(nodes.length - kMostNodes)} more nodes are not drawn.`);
+    const all = [...types.values()].reduce((sum, of) => sum + of.length, 0);  // nodes without GPUs have no cell
+    if (room < 0) say(this.more, `${number(all - kMostNodes)} more nodes are not drawn.`);
   }
 
   // One stop of the tab key for all nodes; arrows go from one to the next.

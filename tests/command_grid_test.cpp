@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "data/workloads.hpp"
@@ -214,6 +215,29 @@ TEST_CASE("a layout is offered to an idle GPU where it helps who waits, and not 
   point.OpenMask(view);
   CHECK(offered(point, true) < 0);
   CHECK(point.mask().starts() > 0);
+}
+
+TEST_CASE("the largest slice of a layout is over the compute of its own GPU, by hand") {
+  for (const auto& [name, gb, slices, largest] :
+       {std::tuple{"a30", 24.0, 2U, 2.0F / 4.0F}, std::tuple{"a100", 80.0, 2U, 4.0F / 7.0F}}) {
+    ScenarioData data = test::A100s(1, {{0, 100}}, {1.0}, "partitions");
+    data.cluster.types[0].name = name, data.cluster.types[0].memory_gb = gb;
+    Simulator simulator{Scenario(std::move(data))};
+    REQUIRE(simulator.AdvanceToDecision());
+    const ClusterView view = simulator.View(Knowledge::kOracle);
+    const std::vector<MigLayout>& layouts = view.Find<PartitionState>()->groups[0].layouts;
+    Params none(ParseSpec("layout"), {});
+    const auto kind = LayoutAction().make(none);
+    std::vector<ActionColumn> columns;
+    kind->AddColumns(view, columns);
+    float most = 0.0F;  // of two slices
+    for (const ActionColumn& column : columns) {
+      float f[2] = {};
+      kind->WriteColumn(view, column, f);
+      if (layouts[U(column.level)].size() == slices) most = std::max(most, f[1]);
+    }
+    CHECK(most == Approx(largest));
+  }
 }
 
 TEST_CASE("who is turned away misses its deadline then and there, once") {

@@ -95,10 +95,9 @@ class SetLayout final : public ActionKind {
     const MigLayout& layout = group.layouts[U(column.level)];
     f[0] = static_cast<float>(layout.size()) / 7.0F;
     f[1] = layout.empty() ? 1.0F : 0.0F;
-    for (const MigSlice& slice : layout) {
-      const int compute = group.product->profiles[U(slice.profile)].compute;
-      f[1] = std::max(f[1], static_cast<float>(compute) / 7.0F);
-    }
+    const auto all = static_cast<float>(group.product->compute);  // 7, of an A30 4
+    for (const MigSlice& slice : layout)
+      f[1] = std::max(f[1], static_cast<float>(group.product->profiles[U(slice.profile)].compute) / all);
   }
   void WriteRow(const ClusterView& view, int row, float* f) override {
     const Row& it = rows_[U(row)];

@@ -127,6 +127,23 @@ TEST_CASE("entities: what features say of nodes: racks, notice, watts") {
   CHECK(seen.At(6, "notice") == Approx(Minutes(300.0)));
 }
 
+TEST_CASE("entities: a rack has nodes of one type alone, as the simulator's") {
+  // Nodes of one GPU, two a rack: racks {0, 1} and {2} of v, {3, 4} of k. Job 0 runs on node 2.
+  ScenarioData data = test::TinyData({{"v", 3}, {"k", 2}}, {{1.0, 1.0}}, {{0, 3600}, {600, 60}});
+  data.features = ParseFeatures("topology(nodes_per_rack=2)");
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  Decision decision;
+  const std::vector<int> on = {2};
+  decision.Start(0, 0, on);
+  REQUIRE(simulator.Apply(decision).ok());
+  REQUIRE(simulator.AdvanceToDecision());
+  const SeenRows seen(simulator, WithEntities("queue:1+nodes:1(most=8)"));
+  // Idle ones by number, then node 2.
+  for (int row = 2; row < 6; ++row) CHECK((seen.At(row, "idle") == 1.0F && seen.At(row, "rack_idle") == 1.0F));
+  CHECK((seen.At(6, "idle") == 0.0F && seen.At(6, "rack_idle") == 0.0F));
+}
+
 TEST_CASE("entities: parts of devices by hand, the most free first") {
   ScenarioData data = test::TinyData({{"v", 3}}, {{1.0}}, {{0, 600}, {0, 900}, {0, 1200}, {10, 60}});
   data.jobs.gpu_milli = {300, 400, 200, 500};

@@ -67,9 +67,13 @@ class Nodes final : public EntityBlock {
       per_rack = std::max(per_rack, on.settings->NodesPerRack());
       network_ = std::max(network_, on.settings->NetworkGbPerS());
     }
-    for (std::size_t n = 0; n < nodes_.size(); ++n)
-      nodes_[n].rack = per_rack > 0 ? static_cast<int>(n) / per_rack : 0;
-    racks_.resize(nodes_.empty() ? 0 : U(nodes_.back().rack) + 1);
+    int in_type = 0, racks = per_rack > 0 ? 0 : 1;  // nodes of a rack are of one type (MakeLayout)
+    for (std::size_t n = 0; n < nodes_.size(); ++n, ++in_type) {
+      if (n > 0 && nodes_[n].type != nodes_[n - 1].type) in_type = 0;
+      if (per_rack > 0 && in_type % per_rack == 0) ++racks;
+      nodes_[n].rack = racks - 1;
+    }
+    racks_.resize(U(racks));
     order_.resize(nodes_.size());
     speed_.resize(types.size());
   }

@@ -1,5 +1,8 @@
 // Forecasters by hand, by their closed forms and by series that their models describe exactly.
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "env/base/rng.hpp"
@@ -136,6 +139,10 @@ TEST_CASE("forecasts: every model, before it has seen enough and after", "[forec
     CHECK(forecaster->Ahead(2) == ahead);
     forecaster->Fit({});
     CHECK(forecaster->Ahead(1) == 0.0);
+    const auto fresh = MakeForecaster(info.name);
+    fresh->Fit({});
+    for (int t = 0; t < 55; ++t) forecaster->Add(history[std::size_t(t)]), fresh->Add(history[std::size_t(t)]);
+    CHECK(forecaster->Ahead(2) == fresh->Ahead(2));
   }
   CHECK_THROWS_WITH(MakeForecaster("holt_winter"),
                     "unknown forecaster 'holt_winter' (did you mean 'holt_winters'?)");
@@ -173,6 +180,61 @@ TEST_CASE("arrival forecast: bins, the part of a bin that is left, never negativ
   }
   falling.Advance(4.0);
   CHECK(falling.Expected(3.0) == 0.0);
+}
+
+TEST_CASE("arrival forecast: the model is that of the last fit that was due, whoever asked before", "[forecast]") {
+  Stream stream(17, Purpose::kTest);
+  std::vector<double> series;
+  for (int t = 0; t < 100; ++t) series.push_back(std::floor(8.0 * stream.Uniform()) + t % 6);
+  for (const char* spec : {"exponential", "holt_winters(season=6)", "ar(order=2)", "mean"}) {
+    CAPTURE(spec);
+    ArrivalForecast asked(spec, 1.0), silent(spec, 1.0);
+    for (ArrivalForecast* it : {&asked, &silent, &silent}) {  // a Reset forgets what was fitted
+      it->Reset(0.0);
+      for (int t = 0; t < 100; ++t) {
+        it->Count(series[std::size_t(t)]);
+        it->Advance(t + 1.0);
+        if (it == &asked) it->Expected(3.0);
+      }
+    }
+    const auto plain = MakeForecaster(spec);
+    plain->Fit(std::span(series).first(96));
+    for (std::size_t t = 96; t < 100; ++t) plain->Add(series[t]);
+    double sum = 0.0;
+    for (int h = 1; h <= 3; ++h) sum += std::max(0.0, plain->Ahead(h));
+    CHECK(asked.Expected(3.0) == sum);
+    CHECK(silent.Expected(3.0) == sum);
+    CHECK(ArrivalForecast(silent).Expected(3.0) == sum);
+  }
+}
+
+TEST_CASE("arrival forecast: fits of a long past are a tenth of it apart", "[forecast]") {
+  // Of ar, the model is in its coefficients: which bins it was fitted to shows in what it expects.
+  Stream stream(19, Purpose::kTest);
+  std::vector<double> series;
+  ArrivalForecast forecast("ar(order=1)", 1.0);
+  const std::size_t often = ArrivalForecast::kOften;
+  const auto expected = [&series](std::size_t fitted) {
+    const auto plain = MakeForecaster("ar(order=1)");
+    plain->Fit(std::span(series).first(fitted));
+    for (std::size_t t = fitted; t < series.size(); ++t) plain->Add(series[t]);
+    return plain->Ahead(1);
+  };
+  const auto grow = [&](std::size_t bins) {
+    while (series.size() < bins) {
+      series.push_back(10.0 * stream.Uniform());
+      forecast.Count(series.back());
+      forecast.Advance(double(series.size()));
+    }
+  };
+  for (const auto& [bins, fitted] : {std::pair{often - 1, often - 24}, std::pair{often + 24, often},
+                                     std::pair{often + often / 10 - 1, often},
+                                     std::pair{often + often / 10, often + often / 10}}) {
+    grow(bins);
+    CAPTURE(bins);
+    CHECK(forecast.Expected(1.0) == expected(fitted));
+    if (fitted + 24 <= bins) CHECK(forecast.Expected(1.0) != expected(fitted + 24));
+  }
 }
 
 }  // namespace berth

@@ -6,7 +6,10 @@
 namespace berth {
 
 ArrivalForecast::ArrivalForecast(const std::string& forecaster, double bin_s, int refit)
-    : forecaster_(MakeForecaster(forecaster)), bin_s_(bin_s), refit_(refit) {
+    : forecaster_(MakeForecaster(forecaster)),
+      bin_s_(bin_s),
+      refit_(refit),
+      next_fit_(static_cast<std::size_t>(refit)) {
   BERTH_CHECK(bin_s > 0.0 && refit >= 1, bin_s, " ", refit);
 }
 
@@ -17,12 +20,18 @@ ArrivalForecast::ArrivalForecast(const ArrivalForecast& other)
       begin_(other.begin_),
       now_(other.now_),
       open_(other.open_),
-      bins_(other.bins_) {}
+      bins_(other.bins_),
+      fit_(other.fit_),
+      next_fit_(other.next_fit_),
+      fitted_(other.fitted_),
+      counted_(other.counted_) {}
 
 void ArrivalForecast::Reset(double now) {
   begin_ = now_ = now;
   open_ = 0.0;
   bins_.clear();
+  fit_ = fitted_ = counted_ = 0;
+  next_fit_ = static_cast<std::size_t>(refit_);
   forecaster_->Fit({});
 }
 
@@ -32,12 +41,19 @@ void ArrivalForecast::Advance(double now) {
   while (BinEnd() <= now) {
     bins_.push_back(open_);
     open_ = 0.0;
-    if (bins_.size() % static_cast<std::size_t>(refit_) == 0) {
-      forecaster_->Fit(bins_);
-    } else {
-      forecaster_->Add(bins_.back());
-    }
+    if (bins_.size() < next_fit_) continue;
+    fit_ = next_fit_;
+    next_fit_ += std::max(static_cast<std::size_t>(refit_), fit_ < kOften ? 0 : fit_ / 10);
   }
+}
+
+// A fit forgets what was before it: those that nobody asked after make no difference.
+void ArrivalForecast::CatchUp() const {
+  if (fitted_ < fit_) {
+    forecaster_->Fit(std::span(bins_).first(fit_));
+    fitted_ = counted_ = fit_;
+  }
+  for (; counted_ < bins_.size(); ++counted_) forecaster_->Add(bins_[counted_]);
 }
 
 void ArrivalForecast::CountArrivals(const ClusterView& view) {
@@ -47,6 +63,7 @@ void ArrivalForecast::CountArrivals(const ClusterView& view) {
 
 double ArrivalForecast::Expected(double seconds) const {
   if (bins_.empty()) return 0.0;
+  CatchUp();
   double sum = 0.0, from = now_;
   const double end = now_ + seconds;
   for (int steps = 1; from < end; ++steps) {

@@ -19,11 +19,14 @@ namespace berth {
 // Thread rule: one thread at a time. Bins begin at the time of Reset; times never go back.
 class ArrivalForecast {
  public:
-  // The model is fitted anew every `refit` bins on all of the past. Throws Error for an unknown forecaster.
+  // The model is that fitted to all of the past at the last multiple of `refit` bins; beyond kOften bins at
+  // the last of points that lie a tenth of the past apart, so that all fits cost what some ten of the last do.
+  // It is fitted when somebody asks. Throws Error for an unknown forecaster.
   ArrivalForecast(const std::string& forecaster, double bin_s, int refit = 24);
   ArrivalForecast(const ArrivalForecast& other);
   ArrivalForecast& operator=(const ArrivalForecast&) = delete;
   void Reset(double now);
+  static constexpr std::size_t kOften = 4800;
 
   // Time is `now`; bins that have ended are handed to the model.
   void Advance(double now);
@@ -38,12 +41,16 @@ class ArrivalForecast {
   std::span<const double> bins() const { return bins_; }  // of those that have ended
 
  private:
+  void CatchUp() const;  // the model with the bins that have ended
+
   std::unique_ptr<Forecaster> forecaster_;
   double bin_s_;
   int refit_;
   double begin_ = 0.0, now_ = 0.0;
-  double open_ = 0.0;         // counted in the bin that has not ended
-  std::vector<double> bins_;  // of those that have
+  double open_ = 0.0;                             // counted in the bin that has not ended
+  std::vector<double> bins_;                      // of those that have
+  std::size_t fit_ = 0, next_fit_;                // bins, of the last fit that is due and of the next
+  mutable std::size_t fitted_ = 0, counted_ = 0;  // bins that the model was fitted to, and has
 };
 
 }  // namespace berth

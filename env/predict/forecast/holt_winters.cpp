@@ -32,13 +32,12 @@ constexpr std::array<double, 3> kDefaults = {0.2, 0.0, 0.1};  // until fitted
 class HoltWinters final : public Forecaster {
  public:
   HoltWinters(int season, std::array<double, 3> given, double damping)
-      : season_(static_cast<std::size_t>(season)), given_(given), weight_(kDefaults), damping_(damping) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (!std::isnan(given_[i])) weight_[i] = given_[i];
-    }
+      : season_(static_cast<std::size_t>(season)), given_(given), damping_(damping) {
+    Forget();
   }
 
   void Fit(std::span<const double> history) override {
+    Forget();
     if (history.size() > 2 * season_) Choose(history);
     RunThrough(history);
   }
@@ -69,6 +68,10 @@ class HoltWinters final : public Forecaster {
   std::unique_ptr<Forecaster> Clone() const override { return std::make_unique<HoltWinters>(*this); }
 
  private:
+  void Forget() {
+    for (std::size_t i = 0; i < 3; ++i) weight_[i] = std::isnan(given_[i]) ? kDefaults[i] : given_[i];
+  }
+
   // Level and trend at the first two seasons' line, seasons as the mean distance to it; then both seasons.
   void Begin() {
     const auto m = static_cast<double>(season_);

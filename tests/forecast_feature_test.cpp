@@ -86,6 +86,26 @@ TEST_CASE("forecast: what is expected of arrivals and run times, by hand") {
   CHECK(out[U(Channel(info.job, "predicted"))] == Approx(Log(1.0 + 2.5 / 60.0) / 10.0));
 }
 
+TEST_CASE("forecast: what is predicted beyond a channel's range is its edge") {
+  ScenarioData data = test::TinyData({{"v", 1}}, {{1.0}}, {{0, 10}});
+  data.jobs.requested_s = {1e16};
+  Simulator sim(With(data, "forecast(sizes=request(adjust=false))"));
+  REQUIRE(sim.AdvanceToDecision());
+  MdpSpec mdp;
+  mdp.encoder = "ObservationV2";
+  mdp.visible = 1;
+  const EncoderInfo& info = EncoderOf("ObservationV2");
+  const ObservationLayout layout = info.Layout(1, 1);
+  const auto encoder = MakeEncoder(mdp);
+  std::vector<float> out(U(layout.size()));
+  std::vector<int> visible;
+  const ClusterView seen = sim.View(Knowledge::kOracle);
+  encoder->Begin(seen);
+  encoder->Select(seen, seen.active(), 1, visible);
+  encoder->Encode({seen, seen.free_gpus(), seen.active(), visible}, layout, out);
+  CHECK(out[U(Channel(info.job, "predicted"))] == 3.0F);
+}
+
 TEST_CASE("forecast: a copy of a simulation expects the same and goes its own way") {
   const ScenarioData data =
       test::TinyData({{"v100", 8}}, {{1.0}}, {{0, 4}, {5, 6}, {12, 50}, {25, 1}, {31, 1}});

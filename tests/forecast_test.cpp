@@ -120,6 +120,16 @@ TEST_CASE("forecasts: an autoregression finds the coefficients it was made with"
   CHECK(seasonal->Ahead(3) == Approx(4.0).epsilon(1e-6));
 }
 
+TEST_CASE("forecasts: an autoregression that runs wild expects the mean", "[forecast]") {
+  // Least squares make of these counts y(t) = 0.058 + ... + 1.94 y(t-3): 3 million 60 steps ahead.
+  std::vector<double> counts(24, 0.0);
+  counts[19] = 1.0, counts[22] = 2.0;
+  const auto forecaster = MakeForecaster("ar");
+  forecaster->Fit(counts);
+  CHECK(forecaster->Ahead(60) == 3.0 / 24.0);
+  for (int h = 1; h <= 60; ++h) CHECK(std::abs(forecaster->Ahead(h)) <= 4.0 * 2.0);
+}
+
 TEST_CASE("forecasts: every model, before it has seen enough and after", "[forecast]") {
   Stream stream(9, Purpose::kTest);
   for (const ForecasterInfo& info : Forecasters()) {

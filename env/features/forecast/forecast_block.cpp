@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "env/features/forecast/forecast.hpp"
 #include "env/sim/observation_block.hpp"
 
@@ -11,7 +13,7 @@ struct Ahead {
   };
   static void Job(const ClusterView& view, int job, float* f) {
     const ForecastState* forecast = view.Find<ForecastState>();
-    if (forecast != nullptr) f[0] = LogMinutes(forecast->PredictedSeconds(view, job));
+    if (forecast != nullptr) f[0] = std::min(LogMinutes(forecast->PredictedSeconds(view, job)), 3.0F);
   }
 
   static constexpr ChannelInfo kGlobal[] = {
@@ -22,8 +24,8 @@ struct Ahead {
     const ForecastState* forecast = view.Find<ForecastState>();
     if (forecast == nullptr) return;
     const double horizon_s = view.features().Find<ForecastSettings>()->horizon_s;
-    f[0] = static_cast<float>(Log(1.0 + forecast->ExpectedJobs(horizon_s)) / 5.0);
-    f[1] = static_cast<float>(Log(1.0 + forecast->ExpectedGpus(horizon_s) / view.num_gpus()));
+    f[0] = static_cast<float>(std::min(Log(1.0 + forecast->ExpectedJobs(horizon_s)) / 5.0, 4.0));
+    f[1] = static_cast<float>(std::min(Log(1.0 + forecast->ExpectedGpus(horizon_s) / view.num_gpus()), 10.0));
   }
 };
 

@@ -1,8 +1,10 @@
 // An autoregression fitted by least squares (Box & Jenkins 1970, ch. 7; conditional on the first values):
 //   y(t) = c + a_1 y(t - 1) + ... + a_p y(t - p)
 // and, with a season, a_s y(t - season) beside them. Further steps ahead put forecasts in the place of
-// values.
+// values. Least squares ask for no stability: where that leads far beyond all that was seen, the mean is
+// expected, as before the first fit.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "env/base/least_squares.hpp"
@@ -17,6 +19,7 @@ constexpr ParamInfo kParams[] = {
     {"season", "0", "steps after which the series repeats: one more value that is read; 0 = none"},
 };
 constexpr double kRidge = 1e-9;  // a constant series determines no coefficients
+constexpr double kFar = 4.0;     // times the largest magnitude seen: no forecast but one run wild
 
 class Autoregression final : public Forecaster {
  public:
@@ -28,7 +31,7 @@ class Autoregression final : public Forecaster {
   // Needs three rows a coefficient; with fewer the mean is expected.
   void Fit(std::span<const double> history) override {
     const std::size_t reach = lags_.back(), unknowns = 1 + lags_.size();
-    mean_ = {}, recent_.clear(), coefficients_.clear();
+    mean_ = {}, largest_ = 0.0, recent_.clear(), coefficients_.clear();
     if (history.size() >= reach + 3 * unknowns) {
       NormalEquations equations(static_cast<int>(unknowns));
       std::vector<double> row(unknowns, 1.0);
@@ -43,6 +46,7 @@ class Autoregression final : public Forecaster {
 
   void Add(double value) override {
     mean_.Add(value);
+    largest_ = std::max(largest_, std::abs(value));
     recent_.push_back(value);
     const std::size_t reach = lags_.back();
     if (recent_.size() >= 2 * reach) {  // now and then, so that a value costs O(1)
@@ -57,6 +61,7 @@ class Autoregression final : public Forecaster {
       double next = coefficients_[0];
       for (std::size_t k = 0; k < lags_.size(); ++k)
         next += coefficients_[k + 1] * values[values.size() - lags_[k]];
+      if (!(std::abs(next) <= kFar * largest_)) return mean_.value();  // or not finite
       values.push_back(next);
     }
     return values.back();
@@ -68,6 +73,7 @@ class Autoregression final : public Forecaster {
   std::vector<double> coefficients_;  // constant, then by lag; empty = not fitted
   std::vector<double> recent_;        // at least the last `lags_.back()` values, once there are so many
   RunningMean mean_;
+  double largest_ = 0.0;  // magnitude seen
 };
 
 }  // namespace

@@ -85,6 +85,49 @@ TEST_CASE("descendants: who waits for two counts half behind each") {
   CHECK(Show(simulator, "descendants:1").Job(0, 3) == Approx(std::log(4.0 / 3.0)));
 }
 
+TEST_CASE("descendants: who is reached by two ways counts once") {
+  // A diamond: 1 and 2 wait for 0, 3 for both. Behind 0 are three; the best set of it takes 1 and 2 in, 6/3 = 2,
+  // and half of 3 by each way is one job of 8 hours, which would raise that.
+  Simulator simulator = WithStages("1>0:2>0:3>1:3>2");
+  const Shown shown = Show(simulator, "descendants:1");
+  CHECK(shown.Job(0, 1) == Approx(std::log(4.0)));
+  CHECK(shown.Job(0, 2) == Approx(std::log(13.0 / 4.0)));  // 0, 1 or 2, 3
+  CHECK(shown.Job(0, 3) == Approx(std::log(4.0 / 2.0)));
+  CHECK(Show(simulator, "descendants:1", Knowledge::kBlind).Job(0, 1) == Approx(std::log(4.0)));
+}
+
+TEST_CASE("descendants: a diamond of one short job behind two, by hand") {
+  // 4 waits for 1 and 2, both for 3 (8 hours); 4 of two GPUs for two hours is 4. 3 with 1 and 2: 10 / 3, which 4,
+  // half of it by each way, would raise.
+  Simulator simulator = WithStages("1>3:2>3:4>1:4>2");
+  const Shown shown = Show(simulator, "descendants:1");
+  enum { kPresent, kDescendants, kChain, kWorth };
+  CHECK(shown.Job(1, kDescendants) == Approx(std::log(4.0)));  // jobs 0 and 3 are shown
+  CHECK(shown.Job(1, kChain) == Approx(std::log(11.0 / 8.0)));
+  CHECK(shown.Job(1, kWorth) == Approx(std::log(8.0 / (10.0 / 3.0))));
+}
+
+TEST_CASE("descendants: a ladder whose ways double at every rung takes no longer than its jobs") {
+  // Rungs of two jobs that both wait for both of the rung before: 2^40 ways through 40 rungs.
+  constexpr int kRungs = 40;
+  std::vector<test::TinyJob> jobs = {{0, kHour}};
+  std::string after;
+  for (int job = 1; job <= 2 * kRungs; ++job) {
+    jobs.push_back({0, kHour});
+    const int rung = (job - 1) / 2;
+    for (const int parent : rung == 0 ? std::vector{0} : std::vector{2 * rung - 1, 2 * rung})
+      after += (after.empty() ? "" : ":") + std::to_string(job) + ">" + std::to_string(parent);
+  }
+  ScenarioData data = test::TinyData({{"v", 8}}, {{1.0}}, jobs);
+  data.features = ParseFeatures("stages(after=" + after + ")");
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const Shown shown = Show(simulator, "descendants:1");
+  CHECK(shown.Job(0, 1) == Approx(std::log(1.0 + 2 * kRungs)));
+  CHECK(shown.Job(0, 2) == Approx(std::log(1.0 + kRungs)));
+  CHECK(shown.Job(0, 3) == Approx(0.0).margin(1e-6));  // all are an hour's
+}
+
 TEST_CASE("spending: a step's price on each type, by hand") {
   ScenarioData data = test::TinyData({{"v", 2}, {"k", 2}, {"x", 2}}, {{2.0, 1.0, 0.0}}, {{0, 100}});
   data.cluster.types[0].price_per_hour = 3.0, data.cluster.types[1].price_per_hour = 1.0;

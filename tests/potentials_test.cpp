@@ -17,6 +17,7 @@
 #include "env/gym/signals/learning_signal.hpp"
 #include "env/gym/signals/load_prices.hpp"
 #include "env/gym/signals/work_potential.hpp"
+#include "tests/a100s.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/tiny.hpp"
@@ -133,6 +134,18 @@ TEST_CASE("potentials: who holds a part of a GPU is that part of its time in wor
     Simulator simulator{Scenario(data)};
     REQUIRE(simulator.AdvanceToDecision());
     CHECK(PhiOf("wspt", MdpSpec{}, simulator) == Approx(14.0 + 1.5 * (milli == 200 ? 2.0 : 4.0)));
+  }
+}
+
+TEST_CASE("potentials: GPUs that could be in slices are no more GPUs") {
+  for (const char* spec : {"wspt", "even_share"}) {
+    const auto phi = [&](const char* features) {
+      Simulator simulator{Scenario(test::A100s(4, {{0, 100, 0, 4}, {0, 70, 0, 2}, {0, 50}, {0, 20}, {0, 10}}, {1.0}, features))};
+      REQUIRE(simulator.AdvanceToDecision());
+      return PhiOf(spec, MdpSpec{}, simulator);
+    };
+    CAPTURE(spec);
+    CHECK(phi("partitions") == Approx(phi("")));
   }
 }
 

@@ -53,7 +53,12 @@ class ClusterView {
     return state_->types.empty() ? scenario_->data().cluster.types : state_->types;
   }
   int num_types() const { return scenario_->num_types(); }
-  int num_gpus() const { return scenario_->num_gpus(); }  // of the whole cluster
+  int num_gpus() const { return scenario_->num_gpus(); }  // devices of the whole cluster
+  // What shares of the cluster are shares of: slices are no GPUs beside those that they are parts of.
+  int num_whole_gpus() const { return scenario_->num_whole_gpus(); }
+  double PartOfGpu(int type) const {  // that a device of the type is
+    return cluster().types[static_cast<std::size_t>(type)].part.fraction();
+  }
   int first_device(int type) const {
     return scenario_->first_device(type);
   }  // devices are numbered type by type

@@ -391,7 +391,9 @@ Scenario::Scenario(ScenarioData data, const JobLabel& label) {
     body->first_device.push_back(body->num_gpus);
     body->first_node.push_back(body->num_nodes);
     body->num_gpus += type.count;
-    if (whole.back() == g) body->num_nodes += (type.count - 1) / type.gpus_per_node + 1;
+    if (whole.back() != g) continue;
+    body->num_whole_gpus += type.count;
+    body->num_nodes += (type.count - 1) / type.gpus_per_node + 1;
   }
   for (std::size_t g = 0; g < whole.size(); ++g) body->first_node[g] = body->first_node[U(whole[g])];
   const int jobs = data.jobs.size();

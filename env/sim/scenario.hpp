@@ -200,7 +200,8 @@ class Scenario {
   const ScenarioData& data() const { return body_->data; }
   int num_types() const { return static_cast<int>(body_->data.cluster.types.size()); }
   int num_jobs() const { return body_->data.jobs.size(); }
-  int num_gpus() const { return body_->num_gpus; }
+  int num_gpus() const { return body_->num_gpus; }  // devices: with slices, also all that there could be
+  int num_whole_gpus() const { return body_->num_whole_gpus; }  // those that stand in the nodes
   int first_device(int type) const { return body_->first_device[static_cast<std::size_t>(type)]; }
   bool plain() const { return body_->plain; }  // no feature is on
   int TypeOfDevice(int device) const;
@@ -264,7 +265,7 @@ class Scenario {
     std::vector<int> first_device;               // [G] devices are numbered type by type
     std::vector<int> first_node;                 // [G]
     std::shared_ptr<const RatesByWidth> widths;  // null = gangs alone
-    int num_gpus = 0, num_nodes = 0;
+    int num_gpus = 0, num_whole_gpus = 0, num_nodes = 0;
     bool plain = true, divides_gpus = false;
     std::uint64_t hash = 0;
   };

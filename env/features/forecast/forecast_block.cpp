@@ -25,7 +25,8 @@ struct Ahead {
     if (forecast == nullptr) return;
     const double horizon_s = view.features().Find<ForecastSettings>()->horizon_s;
     f[0] = static_cast<float>(std::min(Log(1.0 + forecast->ExpectedJobs(horizon_s)) / 5.0, 4.0));
-    f[1] = static_cast<float>(std::min(Log(1.0 + forecast->ExpectedGpus(horizon_s) / view.num_gpus()), 10.0));
+    f[1] = static_cast<float>(
+        std::min(Log(1.0 + forecast->ExpectedGpus(horizon_s) / view.num_whole_gpus()), 10.0));
   }
 };
 

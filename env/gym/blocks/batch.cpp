@@ -25,7 +25,7 @@ constexpr double kLongest = 1e12;  // s: never, as a number
 
 constexpr ChannelInfo kJobChannels[] = {
     {"request", "ln(max(requested time, 10 s) / 10 s) / 5", 0, 6},
-    {"gang", "ln(gang size) / ln(devices of the cluster)", 0, 1},
+    {"gang", "ln(gang size) / ln(GPUs of the cluster)", 0, 1},
     {"wait", "ln(1 + time since arrival / 10 s) / 5", 0, 6},
     {"stretch", "ln(1 + time since arrival / max(requested time, 10 s)) / 5", 0, 6},
     {"overdue", "ln(1 + time since arrival / (max(requested time, 10 s) x gang size)) / 5", 0, 6},
@@ -38,11 +38,11 @@ constexpr ChannelInfo kPairChannels[] = {
 };
 constexpr ChannelInfo kTypeChannels[] = {
     {"idle", "idle share of the type", 0, 1},
-    {"count", "share of the cluster's devices", 0, 1},
+    {"count", "share of the cluster's GPUs", 0, 1},
 };
 constexpr ChannelInfo kGlobalChannels[] = {
     {"waiting", "ln(1 + candidates) / 5", 0, 3},
-    {"backlog", "ln(1 + requested device-seconds of the candidates / devices / 10 s) / 5", 0, 6},
+    {"backlog", "ln(1 + requested GPU-seconds of the candidates / GPUs / 10 s) / 5", 0, 6},
 };
 
 constexpr int kJ = static_cast<int>(std::size(kJobChannels));
@@ -57,7 +57,7 @@ class Batch final : public ObservationBlock {
 
   void Begin(const ClusterView& view) override {
     releases_.resize(U(view.num_types()));
-    log_gpus_ = Log(std::max(2, view.num_gpus()));
+    log_gpus_ = Log(std::max(2, view.num_whole_gpus()));
   }
 
   void Write(const ObservationInput& input, const BlockOutput& out) override {
@@ -75,14 +75,15 @@ class Batch final : public ObservationBlock {
     double backlog = 0.0;  // GPU-seconds
     for (int job : input.candidates) backlog += RequestedSeconds(view, job) * view.Gang(job);
     Later(1.0 + static_cast<double>(input.candidates.size()), out.global);
-    Later(1.0 + std::min(backlog / view.num_gpus(), kLongest) / kUnit, out.global + 1);
+    Later(1.0 + std::min(backlog / view.num_whole_gpus(), kLongest) / kUnit, out.global + 1);
     Logs(arguments_);
     for (std::size_t i = 0; i < targets_.size(); ++i)
       *targets_[i] = static_cast<float>(arguments_[i] / kScale);
     for (std::size_t type = 0; type < types; ++type) {
       float* t = out.types[type];
       t[0] = static_cast<float>(static_cast<double>(input.room[type]) / Count(view, type));
-      t[1] = static_cast<float>(static_cast<double>(Count(view, type)) / view.num_gpus());
+      t[1] = static_cast<float>(Count(view, type) * view.PartOfGpu(static_cast<int>(type)) /
+                                view.num_whole_gpus());
     }
   }
 

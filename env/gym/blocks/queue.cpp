@@ -230,20 +230,21 @@ class Queue final : public ObservationBlock {
       wanted_[favourite] += static_cast<float>(gang);
     }
     for (int job : input.visible) demand_visible += view.Gang(job);
-    int idle = 0;
+    double idle = 0.0;
     const auto count = static_cast<float>(std::max<std::size_t>(input.candidates.size(), 1));
     for (std::size_t type = 0; type < types_; ++type) {
       float* t = out.types[type];
       const double gpus = std::max(1, view.types()[type].count);  // none in service: as if one, not idle
-      idle += input.room[type];
+      const double part = view.PartOfGpu(static_cast<int>(type));
+      idle += input.room[type] * part;
       t[0] = static_cast<float>(Log2(gpus) / 10.0);
-      t[1] = static_cast<float>(gpus / view.num_gpus());
+      t[1] = static_cast<float>(gpus * part / view.num_whole_gpus());
       t[2] = static_cast<float>(input.room[type] / gpus);
       t[3] = static_cast<float>(Log(1.0 + static_cast<double>(wanted_[type]) / gpus));
       t[4] = speed_[type] / count;
     }
     float* g = out.global;
-    const double gpus = view.num_gpus();
+    const double gpus = view.num_whole_gpus();
     const auto candidates = static_cast<double>(input.candidates.size());
     const auto visible = static_cast<double>(input.visible.size());
     g[0] = static_cast<float>(Log(1.0 + candidates) / 5.0);

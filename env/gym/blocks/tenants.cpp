@@ -59,7 +59,7 @@ class Tenants final : public EntityBlock {
   void Write(const ObservationInput& input, const BlockOutput& out) override {
     const ClusterView& view = input.view;
     Count(view);
-    const double gpus = view.num_gpus();
+    const double gpus = view.num_whole_gpus();
     for (std::size_t row = 0; row < input.visible.size(); ++row) {
       const int job = input.visible[row];
       const Tenant& tenant = all_[U(view.TenantOf(job))];
@@ -105,11 +105,12 @@ class Tenants final : public EntityBlock {
     std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return wants(a) > wants(b); });
   }
 
-  // GPUs: of two jobs on one each half, of a part its part.
+  // GPUs: of two jobs on one each half, of a part its part, of slices theirs.
   static double Held(const ClusterView& view, int job) {
     const std::span<const int> devices = view.Devices(job);
-    if (!view.PartHolders(devices.front()).empty()) return view.GpuMilli(job) / 1000.0;
-    return static_cast<double>(devices.size()) / (view.Partner(job) >= 0 ? 2.0 : 1.0);
+    const double part = view.PartOfGpu(view.TypeOf(job));
+    if (!view.PartHolders(devices.front()).empty()) return view.GpuMilli(job) / 1000.0 * part;
+    return static_cast<double>(devices.size()) * part / (view.Partner(job) >= 0 ? 2.0 : 1.0);
   }
 
   double Fair(const Tenant& tenant) const { return weight_ > 0.0 ? tenant.weight / weight_ : 0.0; }
@@ -119,7 +120,7 @@ class Tenants final : public EntityBlock {
     const double jobs = view.num_active(), gang = view.Gang(job);
     double share = 0.0, rate = 0.0;
     for (int type = 0; type < view.num_types(); ++type) {
-      if (view.Rate(job, type) <= 0.0) continue;
+      if (view.Rate(job, type) <= 0.0 || view.cluster().types[U(type)].part.whole >= 0) continue;
       const double part = view.cluster().types[U(type)].count / jobs / gang;
       share += part, rate += part * view.Rate(job, type);
     }
@@ -131,7 +132,7 @@ class Tenants final : public EntityBlock {
   }
 
   void WriteOne(const ClusterView& view, const Tenant& tenant, float* f) const {
-    const double gpus = view.num_gpus();
+    const double gpus = view.num_whole_gpus();
     f[2] = static_cast<float>(Fair(tenant));
     f[3] = static_cast<float>(tenant.held / gpus);
     f[4] = static_cast<float>(Fair(tenant) - tenant.held / gpus);

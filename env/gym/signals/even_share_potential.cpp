@@ -21,7 +21,7 @@ class EvenSharePotential final : public Potential {
   void Begin(const Simulator& simulator) override {
     const Scenario& scenario = simulator.scenario();
     const std::vector<GpuType>& types = scenario.data().cluster.types;
-    gpus_ = scenario.num_gpus();
+    gpus_ = scenario.num_whole_gpus();
     weight_.clear(), curve_of_.clear(), curves_.clear();
     std::map<const double*, int> known;
     for (int job = 0; job < scenario.num_jobs(); ++job) {
@@ -59,21 +59,25 @@ class EvenSharePotential final : public Potential {
   };
 
   // Steps/s by GPUs, from 0 on, where the cluster's types are shared alike: the best of any width at which
-  // the job would have its turn.
+  // the job would have its turn, and on GPUs or slices of them.
   std::vector<double> CurveOf(const Scenario& scenario, const std::vector<GpuType>& types, int job) const {
-    const int total = scenario.num_gpus(), least = scenario.MinGang(job);
+    const int total = scenario.num_whole_gpus(), least = scenario.MinGang(job);
     std::vector<double> curve(U(total) + 1, 0.0);
-    for (std::size_t type = 0; type < types.size(); ++type) {
-      const std::span<const double> rates = scenario.RateCurve(job, static_cast<int>(type));
-      const double part = static_cast<double>(types[type].count) / total;
-      for (int gpus = 1; gpus <= total; ++gpus) {
-        double best = 0.0;
+    std::vector<double> best(curve.size());
+    for (std::size_t whole = 0; whole < types.size(); ++whole) {
+      if (types[whole].part.whole >= 0) continue;
+      std::fill(best.begin(), best.end(), 0.0);
+      for (std::size_t type = 0; type < types.size(); ++type) {
+        if (type != whole && types[type].part.whole != static_cast<int>(whole)) continue;
+        const std::span<const double> rates = scenario.RateCurve(job, static_cast<int>(type));
         for (std::size_t k = 0; k < rates.size(); ++k) {
-          const int width = least + static_cast<int>(k);
-          best = std::max(best, rates[k] * std::min(1.0, static_cast<double>(gpus) / width));
+          const double width = (least + static_cast<int>(k)) * types[type].part.fraction();
+          for (std::size_t gpus = 1; gpus < best.size(); ++gpus)
+            best[gpus] = std::max(best[gpus], rates[k] * std::min(1.0, static_cast<double>(gpus) / width));
         }
-        curve[U(gpus)] += part * best;
       }
+      const double part = static_cast<double>(types[whole].count) / total;
+      for (std::size_t gpus = 1; gpus < best.size(); ++gpus) curve[gpus] += part * best[gpus];
     }
     return curve;
   }

@@ -29,7 +29,7 @@ class WsptPotential final : public Potential {
     const Scenario& scenario = simulator.scenario();
     const JobTable& jobs = scenario.data().jobs;
     const int n = scenario.num_jobs();
-    gpus_ = scenario.num_gpus();
+    gpus_ = scenario.num_whole_gpus();
     size_.clear();
     for (int job = 0; job < n; ++job) {
       const double rate = scenario.BestRate(job), seconds = jobs.total_steps[U(job)] / rate;

@@ -116,6 +116,33 @@ TEST_CASE("cli: explain draws the run that the report draws") {
   }
 }
 
+// fcfs stops and moves nobody; the policy, which does, decides from the moment on.
+TEST_CASE("cli: explain draws the run of --until-then up to the moment") {
+  const test::TemporaryFolder folder;
+  const std::string ask = "explain --workload 'synthetic(rate=20,jobs=40)' --cluster v100=2,p100=2 --at 30000 "
+                          "--html why.html --policy " +
+                          kPolicy;
+  const auto moved = [&](const std::string& more) {
+    const test::Outcome ran = test::Berth(folder, ask + more);
+    INFO(ran.error);
+    REQUIRE(ran.code == 0);
+    const Json gantt = GanttOf(test::Slurp(folder / "why.html"));
+    int before = 0, after = 0;
+    for (const Json& bar : gantt["runs"][0]) {
+      const std::string end = gantt["ends"][bar[4].get<std::size_t>()];
+      if (end != "stopped" && end != "moved") continue;
+      (bar[2].get<double>() < gantt["moment"].get<double>() - 0.1 ? before : after) += 1;
+    }
+    return std::pair{before, after};
+  };
+  const auto [before, after] = moved(" --until-then fcfs");
+  CHECK(before == 0);
+  CHECK(after > 0);
+  CHECK(test::Slurp(folder / "why.html").find("The whole run: fcfs decides until the moment") != std::string::npos);
+  CHECK(moved("").first > 0);
+  CHECK(test::Slurp(folder / "why.html").find("The whole run under this policy") != std::string::npos);
+}
+
 TEST_CASE("cli: explain refuses what it cannot explain, in one line") {
   const test::TemporaryFolder folder;
   test::CheckOneLine(test::Berth(folder, "explain --policy none.h5"), "none.h5: no such file");
@@ -123,6 +150,9 @@ TEST_CASE("cli: explain refuses what it cannot explain, in one line") {
                      "--at: expected a time before the run ends");
   test::CheckOneLine(test::Berth(folder, "explain --workload toy --knowledge blind --policy " + kPolicy),
                      "needs knowledge 'oracle'");
+  test::CheckOneLine(test::Berth(folder, "explain --workload toy --knowledge blind --until-then srpt --policy " BERTH_SOURCE_DIR
+                                         "/data/policies/cluster/hetero_blind_1.h5"),
+                     "--until-then: scheduler 'srpt' needs knowledge");
   test::CheckOneLine(test::Berth(folder, "explain --top 0 --policy " + kPolicy), "--top");
   test::CheckOneLine(test::Berth(folder, "explain --html no/such/why.html --policy " + kPolicy),
                      "--html: no/such/why.html: cannot be written");

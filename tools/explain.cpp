@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "data/workloads.hpp"
-#include "policies/policy_scheduler.hpp"
 #include "tools/explain_page.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
@@ -42,10 +41,10 @@ void PrintExplained(const ExplainPage& page) {
   std::cout << "\nthe decision: " << page.decision << "\n";
 }
 
-// The whole run under the policy, as the chart shows it: what the moment came from and what it led to.
-Json WholeRun(const Scenario& scenario, const PolicyBundle& bundle, const std::string& file,
-              const std::string& name, double moment_s) {
-  PolicyScheduler policy(bundle, file, /*sample=*/false);
+// The run that the moment is one of, as the chart shows it: what it came from and what it led to.
+Json WholeRun(const Options& options, const Scenario& scenario, const PolicyBundle& bundle,
+              const std::string& file, const ExplainPage& page) {
+  RunToMoment scheduler(options, scenario, bundle, file);
   RunRecorder recorder(scenario);
   RunOptions run;
   run.keep_events = true;
@@ -59,9 +58,9 @@ Json WholeRun(const Scenario& scenario, const PolicyBundle& bundle, const std::s
       progress.Update(static_cast<double>(done) / scenario.num_jobs(), Join(done, " jobs done"));
       return true;
     };
-    result = Run(scenario, policy, file, run);
+    result = Run(scenario, scheduler, file, run);
   }
-  return GanttData(scenario, name, recorder.Finish(result), moment_s);
+  return GanttData(scenario, page.policy, recorder.Finish(result), page.time_s);
 }
 
 }  // namespace
@@ -94,6 +93,7 @@ int RunExplain(const std::vector<std::string>& arguments) {
   ExplainPage page;
   static_cast<Explanation&>(page) = ExplainMoment(options, scenario, bundle, options.Where("policy"), file);
   page.policy = std::filesystem::path(file).filename();
+  page.before = options.Text("until-then");
   page.scenario = ScenarioText(scenario);
   page.command = CommandName() + " explain";
   for (const std::string& word : arguments) page.command += " " + ForShell(word);
@@ -103,7 +103,7 @@ int RunExplain(const std::vector<std::string>& arguments) {
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
   if (!html.empty()) {
-    page.gantt = WholeRun(scenario, bundle, file, page.policy, page.time_s);
+    page.gantt = WholeRun(options, scenario, bundle, file, page);
     WriteTextFile(html, ExplainHtml(page));
     std::cout << "page: " << html << "\n";
   }

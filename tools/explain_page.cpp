@@ -139,9 +139,11 @@ std::string Chart(const ExplainPage& page) {
     notes += " Of a run that does not fit on a page what is nearest to the moment.";
   if (const int unseen = page.gantt["unseen"][0].get<int>(); unseen > 0)
     notes += Join(" Of ", unseen, " gangs that ran between two decisions only the first GPU is known.");
+  const std::string who = page.before.empty() ? "The whole run under this policy"
+                                              : Join("The whole run: ", Escape(page.before),
+                                                     " decides until the moment, this policy from then on");
   return Join(
-      "<h2 id=\"gantt-chart\">Who held which GPU</h2>\n<p>The whole run under this policy: a row a GPU, a "
-      "colour a job, ",
+      "<h2 id=\"gantt-chart\">Who held which GPU</h2>\n<p>", who, ": a row a GPU, a colour a job, ",
       Escape(page.gantt["shades"].get<std::string>()),
       "; the red line is the moment. The wheel zooms, dragging moves, hovering says what a bar is.", notes,
       "</p>\n<div class=\"controls\">from <input id=\"from\" type=\"number\" step=\"any\" "

@@ -11,6 +11,7 @@ namespace berth {
 
 struct ExplainPage : Explanation {
   std::string policy, scenario;  // a name, and in words
+  std::string before;            // --until-then; "" = the policy
   std::string command;           // as typed
   std::size_t top = 15;          // commands that are shown, and beyond them those that were chosen
   Json gantt;                    // GanttData of the whole run

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "env/base/index.hpp"
+#include "env/sim/metrics.hpp"
 #include "env/sim/simulator.hpp"
-#include "policies/policy_scheduler.hpp"
 #include "tools/explained.hpp"
 #include "tools/results.hpp"
 
@@ -64,38 +64,63 @@ void AddMomentOptions(Options& options) {
   options.Value("at", "0", "the first decision at or after this time, s, at which it decides anything");
 }
 
+RunToMoment::RunToMoment(const Options& options, const Scenario& scenario, const PolicyBundle& bundle,
+                         const std::string& file)
+    : policy_(bundle, file, /*sample=*/false), whose_(file), at_s_(options.Number("at", 0.0, 1e15)) {
+  const std::string& spec = options.Text("until-then");
+  if (spec.empty()) return;
+  before_ = InOption(options, "until-then", [&] {
+    std::unique_ptr<Scheduler> made = MakeScheduler(spec, AllSchedulers());
+    CheckRunnable(scenario, *made, spec);
+    return made;
+  });
+  whose_ = Join(options.Where("until-then"), ": scheduler '", spec, "'");
+}
+
+Knowledge RunToMoment::knowledge() const {
+  return before_ ? std::max(before_->knowledge(), policy_.knowledge()) : policy_.knowledge();
+}
+
+void RunToMoment::Reset(const ClusterView& view) {
+  reached_ = false;
+  policy_.Reset(view.Granting(policy_.knowledge()));
+  if (before_) before_->Reset(view.Granting(before_->knowledge()));
+}
+
+bool RunToMoment::Reached(const ClusterView& view) {
+  reached_ = reached_ || (view.now() >= at_s_ && !policy_.point().PassesOver(view));
+  return reached_;
+}
+
+void RunToMoment::Decide(const ClusterView& view, Decision& decision) {
+  Scheduler& who = before_ && !Reached(view) ? *before_ : policy_;
+  who.Decide(view.Granting(who.knowledge()), decision);
+}
+
 Explanation ExplainMoment(const Options& options, const Scenario& scenario, const PolicyBundle& bundle,
                           const std::string& where, const std::string& file) {
-  const double at = options.Number("at", 0.0, 1e15);
   if (bundle.mdp.knowledge > scenario.data().knowledge) {
     throw Error(Join(where, ": ", file, " needs knowledge '", ToString(bundle.mdp.knowledge),
                      "', the scenario grants '", ToString(scenario.data().knowledge), "'"));
   }
+  RunToMoment run(options, scenario, bundle, file);
   Simulator simulator(scenario);
-  PolicyScheduler policy(bundle, file, /*sample=*/false);
-  policy.Reset(simulator.View(bundle.mdp.knowledge));
-  const std::string& until_then = options.Text("until-then");
-  const std::unique_ptr<Scheduler> before =
-      until_then.empty()
-          ? nullptr
-          : InOption(options, "until-then", [&] { return MakeScheduler(until_then, AllSchedulers()); });
-  if (before) before->Reset(simulator.View(before->knowledge()));
+  run.Reset(simulator.View(run.knowledge()));
   Decision decision;
   for (;;) {
     if (!simulator.AdvanceToDecision()) {
       throw Error(Join(options.Where("at"), ": expected a time before the run ends at ", simulator.now(),
-                       " s, found ", at));
+                       " s, found ", options.Text("at")));
     }
-    const ClusterView view = simulator.View(bundle.mdp.knowledge);
-    if (simulator.now() >= at && !policy.point().PassesOver(view))
-      return Explain(bundle, view, policy.StateAt(view));
+    const ClusterView view = simulator.View(run.knowledge());
+    if (run.Reached(view))
+      return Explain(bundle, view.Granting(bundle.mdp.knowledge), run.policy().StateAt(view));
     decision.Clear();
-    if (before)
-      before->Decide(simulator.View(before->knowledge()), decision);
-    else
-      policy.Decide(view, decision);
-    if (const ApplyResult applied = simulator.Apply(decision); !applied.ok())
-      throw Error(Join(file, ": ", Explain(applied, decision, simulator)));
+    run.Decide(view, decision);
+    if (const ApplyResult applied = simulator.Apply(decision); !applied.ok()) {
+      throw Error(Join(run.whose(), " decides illegally at ", simulator.now(),
+                       " s: ", Explain(applied, decision, simulator)));
+    }
   }
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "env/sim/scheduler.hpp"
-#include "policies/bundle.hpp"
+#include "policies/policy_scheduler.hpp"
 #include "tools/json.hpp"
 
 namespace berth {
@@ -41,8 +41,33 @@ Explanation Explain(const PolicyBundle& bundle, const ClusterView& view, std::sp
 
 // --until-then and --at.
 void AddMomentOptions(Options& options);
-// The policy's first decision at or after --at of a run that --until-then, else the policy, decides until
-// then. Throws Error naming the option, or `where` where it is the policy.
+
+// The run that the moment is one of: --until-then, else the policy, decides until the policy's first decision
+// at or after --at at which it decides anything, and the policy from then on.
+class RunToMoment final : public Scheduler {
+ public:
+  // Throws Error naming --until-then where that is no scheduler, or none for the scenario.
+  RunToMoment(const Options& options, const Scenario& scenario, const PolicyBundle& bundle,
+              const std::string& file);
+
+  Knowledge knowledge() const override;  // the most that either uses
+  void Reset(const ClusterView& view) override;
+  void Decide(const ClusterView& view, Decision& decision) override;
+
+  bool Reached(const ClusterView& view);  // is this the moment, or was it before? Then the policy decides
+  const PolicyScheduler& policy() const { return policy_; }
+  // Whose decisions those before the moment are: "--until-then: scheduler 'fcfs'", or the policy's file.
+  const std::string& whose() const { return whose_; }
+
+ private:
+  PolicyScheduler policy_;
+  std::unique_ptr<Scheduler> before_;  // null = the policy
+  std::string whose_;
+  double at_s_;
+  bool reached_ = false;
+};
+
+// The decision at the moment. Throws Error naming the option, or `where` where it is the policy.
 Explanation ExplainMoment(const Options& options, const Scenario& scenario, const PolicyBundle& bundle,
                           const std::string& where, const std::string& file);
 

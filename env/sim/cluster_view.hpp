@@ -45,6 +45,15 @@ class ClusterView {
                 "a part is granted '", ToString(granted), "', the whole '", ToString(whole.granted_), "'");
   }
 
+  // The same with no more of the future than `granted`, for a scheduler inside another that is shown more.
+  ClusterView Granting(Knowledge granted) const {
+    ClusterView less(*this);
+    less.granted_ = granted;
+    BERTH_CHECK(granted <= granted_, "'", ToString(granted), "' of a view that grants '", ToString(granted_),
+                "'");
+    return less;
+  }
+
   // -- the cluster and the clock
   double now() const { return state_->now; }  // s
   Clock clock() const { return scenario_->data().clock; }

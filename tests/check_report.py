@@ -55,6 +55,15 @@ def check_numbers():
         style.plt.close(figure)
 
 
+def check_names():
+    """A name with dollars is drawn as it is: as a formula this one could not be."""
+    figure, axes = style.plt.subplots()
+    style.legend_below(figure, ["policy(file=$_{$.h5)"], style.looks(["a"]))
+    axes.set_title("a$_{$b")
+    figure.draw_without_rendering()
+    style.plt.close(figure)
+
+
 def check_alike():
     """Curves that are one: each is drawn where the others of the group have gaps, and together without any."""
     rows = numpy.array([[1.0, numpy.nan], [2.0, 3.0], [1.0, numpy.nan], [2.0, 4.0], [1.0, numpy.nan], [2.0, 3.0], [2.0, 3.0]])
@@ -174,6 +183,7 @@ def check_parts():
     x, y = style.cumulative(numpy.array([numpy.nan, 3.0]), 2, (1.0, 9.0))
     expect((x.tolist(), y.tolist()) == ([1.0, 3.0, 9.0], [0.0, 0.5, 0.5]), f"cumulative: {x}, {y}")
     check_numbers()
+    check_names()
     check_alike()
     check_hidden()
     check_cdf()

@@ -64,7 +64,7 @@ def draw_counts(axes, samples):
                  linewidth=0.4, label=LABELS[sample])
     labels = [n if len(n) <= 12 else n[:11] + "…" for n in shown] + (["others"] if len(x) > len(shown) else [])
     upright = max(map(len, labels)) > 4
-    axes.set_xticks(x, labels, fontsize=7, rotation=35 if upright else 0, ha="right" if upright else "center")
+    axes.set_xticks(x, labels, parse_math=False, fontsize=7, rotation=35 if upright else 0, ha="right" if upright else "center")
     axes.set_ylabel("share")
 
 

@@ -19,6 +19,7 @@ plt.rcParams.update({
     "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "grid.color": "#e4e4e4", "grid.linewidth": 0.7, "legend.frameon": False, "legend.fontsize": 8.5,
     "axes.axisbelow": True,
+    "text.parse_math": False,  # names come from files, and two dollars in one are no formula
 })
 
 

@@ -99,7 +99,7 @@ class Evaluation(pandas.DataFrame):
             ax.plot(values, [place + 0.25] * len(values), "o", color="0.7", markersize=4)  # not under the interval
             mean, low, high = _berth.bootstrap_mean(list(values))
             ax.errorbar([mean], [place], xerr=[[max(0.0, mean - low)], [max(0.0, high - mean)]], fmt="o", capsize=3)
-        ax.set_yticks(range(len(schedulers)), schedulers)
+        ax.set_yticks(range(len(schedulers)), schedulers, parse_math=False)
         ax.invert_yaxis()
         if (self[metric] >= 0).all():
             ax.set_xlim(left=0)

@@ -7,6 +7,7 @@ file, the parts that figures share: looks, limits, shares and ratios, kinds of j
 import copy
 import pathlib
 import sys
+import tempfile
 
 import numpy
 
@@ -144,6 +145,36 @@ def check_groups():
     style.plt.close(figure)
 
 
+def check_part():
+    """Spans of 2 GPUs in 0-10, 10-20, 20-30 and 30-40 s and an outage in all of it, by hand: a page of 8 bars around 10-20 s has no room
+    for the last one, of 4 for what is there alone; what is there at once is shown, however much it is."""
+    e = {"recording/spans/begin_s": numpy.arange(0.0, 40.0, 10.0), "recording/spans/end_s": numpy.arange(10.0, 50.0, 10.0),
+         "recording/spans/devices_count": numpy.full(4, 2), "recording/outages/begin_s": numpy.zeros(1),
+         "recording/outages/end_s": numpy.full(1, 40.0), "recording/outages/device": numpy.zeros(1, int),
+         "recording/end_s": numpy.array([40.0])}
+    for most, part in ((9, None), (8, (0.0, 30.0)), (4, (10.0, 20.0)), (2, (10.0, 11.0))):
+        found = gantt.part_that_fits(e, 10.0, 20.0, most)
+        expect(found == part, f"part of {most} bars: expected {part}, found {found}")
+    expect(gantt.part_that_fits(e, 100.0, 200.0, 4) == (30.0, 40.0), "part of a range behind the end")
+
+
+def check_page(e):
+    """A page has the whole run, whatever part of it is shown at first, or says which part it has; texts of the file are no HTML."""
+    bars = sum(len(gantt.rectangles(e, k)) for k in range(len(e.schedulers)))
+    whole = gantt.page_data(e, (3600.0, 7200.0))
+    expect(sum(map(len, whole["runs"])) == bars and not whole["cut"] and whole["shown"] == [3600.0, 7200.0], "page: not the whole run")
+    some = gantt.page_data(e, (3600.0, 7200.0), bars // 2)
+    begin, end = some["part"]
+    expect(0 < sum(map(len, some["runs"])) <= bars // 2 and some["cut"], f"page: {sum(map(len, some['runs']))} bars of {bars // 2}")
+    expect(f"which has hours {begin / 3600:,.2f} to {end / 3600:,.2f}" in page.chart(some, []), "page: does not say which part it has")
+    odd = copy.copy(e)
+    odd.data = {**e.data, "knowledge": ["<b>"] * len(e.schedulers)}
+    odd.about = {**e.about, "window": "<b>"}
+    with tempfile.TemporaryDirectory() as folder:
+        page.write(odd, [], [], None, pathlib.Path(folder), "")
+        expect("<b>" not in (pathlib.Path(folder) / "index.html").read_text(), "page: a text of the file is HTML")
+
+
 def check_older(e):
     """A file of a version that wrote less is read, and what it has is drawn."""
     older = copy.copy(e)
@@ -153,8 +184,8 @@ def check_older(e):
     names = [figure.name for figure in report.figures(older, [])]
     expect("jct_cdf" in names and not {"ftf_cdf", "jct_by_gang", "jct_by_tenant"} & set(names), f"older: {names}")
     expect("p50 h" in page.table(older), "older: a table")
-    expect(all(bar[5] >= -1 for k in range(len(e.schedulers)) for bar in gantt.rectangles(older, k)[0]), "older: bars")
-    data = gantt.page_data(older, 0.0, numpy.inf)
+    expect(all(bar[5] >= -1 for k in range(len(e.schedulers)) for bar in gantt.rectangles(older, k)), "older: bars")
+    data = gantt.page_data(older, (0.0, 3600.0))
     expect("out of service" in data["shades"], "older: what is grey")
     expect(data["marks"] == [] and all(len(bar) < 8 for run in data["runs"] for bar in run), "older: marks")
 
@@ -189,6 +220,7 @@ def check_parts():
     check_cdf()
     check_title()
     check_groups()
+    check_part()
     # 60,000 steps in 1,500 bins: one spike up, one down; every bin keeps its least and its largest.
     random = numpy.random.default_rng(0)
     time, jobs = numpy.sort(random.random(60000)), random.integers(0, 50, 60000)
@@ -208,12 +240,13 @@ def main(path):
     check_parts()
     e = Evaluation(path)
     check_table(e)
+    check_page(e)
     check_older(e)
     counts = e["recording/type_counts"]
     for k, spec in enumerate(e.schedulers):
         end = e["recording/end_s"][k]
         shares = series.busy_by_type(e, k, numpy.linspace(0, end, 38)).mean(axis=1)
-        bars = gantt.rectangles(e, k)[0]
+        bars = gantt.rectangles(e, k)
         replicas = sum(until - begin for _, _, _, begin, until, job, *_ in bars if job == -2)  # the metric has them too, by use
         if replicas == 0:
             close((shares * counts).sum() / counts.sum(), e["metrics/utilization"][k, 0], f"{spec}: utilisation")

@@ -75,6 +75,18 @@ constexpr const char* kProbe = R"(<script>addEventListener("load", () => {
     said.turned = addresses;
     said.address = location.hash;
     said.saved = saved.sort().join(", ");
+
+    // A view of 14.4 s: its ticks, and what the address keeps of it.
+    const written = [], write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { written.push(text); write.call(this, text, ...at); };
+    for (const [id, hours] of [["from", 0.004], ["to", 0.008]]) {
+      const field = document.getElementById(id);
+      written.length = 0;
+      field.value = hours;
+      field.dispatchEvent(new Event("change"));
+    }
+    said.ticks = written.filter((text) => / h /.test(text)).join(", ");
+    setTimeout(() => { said.short = location.hash; }, 1000);
   }, 3000);
 });</script>)";
 
@@ -132,6 +144,8 @@ TEST_CASE("report: a page that needs no network, and opens in a browser without 
   CHECK(Said(dom, "turning") == "0");
   CHECK(Said(dom, "turned") == "1");
   CHECK(std::regex_search(Said(dom, "address"), std::regex("^#k=0&(amp;)?from=[0-9.]+&(amp;)?to=[0-9.]+$")));
+  CHECK(std::regex_search(Said(dom, "short"), std::regex("^#k=0&(amp;)?from=0.004&(amp;)?to=0.008$")));
+  CHECK(Said(dom, "ticks") == "0 h 00 min 15 s, 0 h 00 min 20 s, 0 h 00 min 25 s");
   std::string saved;
   for (const std::string figure : {"decision_times", "fairness", "ftf_cdf", "gantt", "jct_by_gang", "jct_cdf",
                                    "jct_load", "mean_jct", "queue", "slowdown", "tails", "utilisation"}) {

@@ -14,6 +14,7 @@
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
 #include "tools/report/decision_times.hpp"
+#include "tools/report/gantt_data.hpp"
 #include "tools/report/lanes.hpp"
 
 namespace berth {
@@ -125,6 +126,13 @@ TEST_CASE("run record: gangs that wait for each other, by hand") {
   CHECK(record.end_s == 250.0);
   CHECK(record.unseen_gangs == 0);
   CHECK(record.outages.empty());
+  // A chart of four of the five bars lacks one that begins 100 s after 50 s: it shows the 100 s on either side.
+  const Json cut = GanttData(scenario, "fcfs", record, 50.0, 4), whole = GanttData(scenario, "fcfs", record, 50.0, 5);
+  CHECK(cut["runs"][0].size() == 4);
+  CHECK(cut["part"] == Json({0.0, 150.0}));
+  CHECK(cut["cut"] == true);
+  CHECK(whole["cut"] == false);
+  CHECK_FALSE(whole.contains("part"));
 }
 
 TEST_CASE("run record: a job that is stopped, by hand") {

@@ -47,8 +47,11 @@ std::string Part(const char* file) {
 }
 
 std::string ClockText(double seconds) {
-  const auto minutes = static_cast<long>(std::floor(seconds / 60.0));
-  return Join(minutes / 60, " h ", minutes % 60 < 10 ? "0" : "", minutes % 60, " min");
+  const double whole = std::round(seconds);
+  const auto minutes = static_cast<long>(std::floor(whole / 60.0));
+  const auto rest = static_cast<long>(whole - 60.0 * static_cast<double>(minutes));
+  return Join(minutes / 60, " h ", minutes % 60 < 10 ? "0" : "", minutes % 60, " min",
+              rest > 0 ? Join(" ", rest, " s") : "");
 }
 
 // "1st": of what was chosen.

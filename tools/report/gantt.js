@@ -1,6 +1,6 @@
 // The Gantt chart of the page: wheel zooms, dragging moves, hovering says what it is. State is in the address (#k=0&from=0&to=48), so a
 // view can be bookmarked. `GANTT` is what gantt.py's page_data or gantt_data.cpp made; with a `moment` (s), which berth explain has, a line
-// stands there. A control that the page lacks is not there to use.
+// stands there, and with a `part` (s) nothing is known outside of it. A control that the page lacks is not there to use.
 (() => {
   const $ = (id) => document.getElementById(id);
   const canvas = $("gantt"), tip = $("tip"), left = 64, bottom = 26, moment = GANTT.moment, top = moment === undefined ? 0 : 20;
@@ -26,19 +26,25 @@
 
   GANTT.schedulers.forEach((name, i) => $("who")?.add(new Option(name, i)));
 
-  const clock = (s) => {
-    const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
-    return `${h} h ${String(m).padStart(2, "0")} min`;
+  const [first, last] = GANTT.part || [0, Math.max(...GANTT.end)];
+  // In views that are shorter, and of times that are, seconds count.
+  const fine = 2 * 3600;
+  const clock = (s, seconds = to - from < fine) => {
+    const tenths = Math.round(s * 10), h = Math.floor(tenths / 36000), m = Math.floor(tenths / 600) % 60;
+    return `${h} h ${String(m).padStart(2, "0")} min${seconds ? ` ${tenths % 600 / 10} s` : ""}`;
   };
+  const duration = (s) => clock(s, s < fine);
   const x = (s) => left + (s - from) / (to - from) * (width - left);
   const y = (row) => top + row / gpus * (height - top - bottom);
 
+  // Times in hours, and how far they are apart.
   function ticks() {
-    const steps = [1 / 60, 5 / 60, 0.25, 0.5, 1, 2, 3, 6, 12, 24, 48, 120, 240, 480, 1200, 2400, 6000, 12000];
-    const hours = (to - from) / 3600, step = steps.find((s) => hours / s <= 12) || hours / 8;
+    const steps = [...[1, 2, 5, 10, 30, 60, 120, 300, 600].map((s) => s / 3600),
+      0.25, 0.5, 1, 2, 3, 6, 12, 24, 48, 120, 240, 480, 1200, 2400, 6000, 12000];
+    const hours = (to - from) / 3600, step = steps.find((s) => hours / s <= (s < 0.25 ? 7 : 12)) || hours / 8;
     const marks = [];
     for (let i = Math.ceil(from / 3600 / step); i * step <= to / 3600; ++i) marks.push(i * step);
-    return marks;
+    return [marks, step];
   }
 
   function mark(c, marks, x0, y0, wide, high) {
@@ -87,12 +93,14 @@
     c.fillRect(0, 0, width, height);
     c.font = "12px system-ui, sans-serif";
     c.fillStyle = "#555";
-    for (const h of ticks()) {
+    const [times, step] = ticks();
+    for (const h of times) {
       c.fillStyle = "#e4e4e4";
       c.fillRect(x(h * 3600), top, 1, height - top - bottom);
       c.fillStyle = "#555";
       c.textAlign = "center";
-      c.fillText(`${+h.toFixed(2)} h`, Math.min(x(h * 3600), width - 18), height - 9);
+      const label = step < 0.25 ? clock(h * 3600, step < 1 / 60) : `${+h.toFixed(2)} h`, half = c.measureText(label).width / 2;
+      c.fillText(label, Math.min(x(h * 3600), width - half), height - 9);
     }
     let drawn = 0;
     const row = y(1) - top;
@@ -126,21 +134,21 @@
       c.fillText(label, Math.min(Math.max(x(moment), left + half), width - half - 2), top - 8);
     }
     canvas.dataset.drawn = drawn;
-    $("from").value = +(from / 3600).toFixed(2);
-    $("to").value = +(to / 3600).toFixed(2);
+    for (const [id, time] of [["from", from], ["to", to]]) $(id).value = +(time / 3600).toFixed(to - from < fine ? 4 : 2);
     if ($("who")) $("who").value = k;
     clearTimeout(remembering);  // not every frame of a drag: browsers refuse addresses that change too often
     remembering = setTimeout(remember, 250);
   }
 
   function remember() {
-    const address = `#k=${k}&from=${$("from").value}&to=${$("to").value}`;
+    const [a, b] = [from, to].map((s) => +(s / 3600).toFixed(6));
+    const address = `#k=${k}&from=${a}&to=${b}`;
     if (location.hash !== address) history.replaceState(null, "", address);
   }
 
   function show(a, b) {
-    const end = Math.max(...GANTT.end), span = Math.min(Math.max(b - a, 1), end);
-    from = Math.min(Math.max(a, 0), Math.max(end - span, 0));
+    const span = Math.min(Math.max(b - a, 1), last - first);
+    from = Math.min(Math.max(a, first), last - span);
     to = from + span;
     tip.hidden = true;
     draw();
@@ -171,11 +179,11 @@
     const lines = [`${GANTT.types[g]} ${device - firsts[g]}: ${clock(begin)} to ${clock(end)}`];
     if (job < 0) {
       lines.unshift(GANTT.absences[-1 - job]);
-      if (job === -2) lines.push(`here for ${clock(end - begin)}, then ${GANTT.ends[how]}`);
+      if (job === -2) lines.push(`here for ${duration(end - begin)}, then ${GANTT.ends[how]}`);
     } else {
       const [id, kind, arrived, gang] = GANTT.jobs[job];
       lines.unshift(`job ${id}: ${kind}, ${gang} GPU${gang > 1 ? "s" : ""}`);
-      lines.push(`arrived ${clock(arrived)}; here for ${clock(end - begin)}, then ${GANTT.ends[how]}`);
+      lines.push(`arrived ${clock(arrived)}; here for ${duration(end - begin)}, then ${GANTT.ends[how]}`);
       if (marks) lines.push(inWords(hit, marks));
     }
     tip.textContent = lines.join("\n");
@@ -198,9 +206,12 @@
   }, {passive: false});
   $("who")?.addEventListener("change", (event) => { k = +event.target.value; draw(); });
   for (const id of ["from", "to"]) {
-    $(id).addEventListener("change", () => show($("from").value * 3600, Math.max($("to").value, +$("from").value + 0.01) * 3600));
+    $(id).addEventListener("change", () => {  // the other end stays where it is, not where it is rounded to
+      const a = id === "from" ? $("from").value * 3600 : from;
+      show(a, Math.max(id === "to" ? $("to").value * 3600 : to, a + 1));
+    });
   }
-  $("all").addEventListener("click", () => show(0, Math.max(...GANTT.end)));
+  $("all").addEventListener("click", () => show(first, last));
   $("measured")?.addEventListener("click", () => show(...GANTT.measured));
   $("near")?.addEventListener("click", () => {
     const half = Math.min(Math.max(...GANTT.end) / 20, 6 * 3600);

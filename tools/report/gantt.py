@@ -6,7 +6,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 from style import labels, plt
 
-MOST_SPANS = 200_000  # on one page, of all schedulers: about 6 MB
+MOST_BARS = 200_000  # on one page, of all schedulers: about 6 MB
 GOLDEN = 137.508  # degrees: successive jobs get hues far apart
 # Of what is no job, in the order of recording/absences: its colour, and when that is.
 ABSENCES = [("#404040", "dark where a GPU is out of service"), ("#a9b8c6", "blue-grey where a service's replica has it"),
@@ -30,15 +30,12 @@ def lanes(devices, begin, end):
     return lane, most
 
 
-def rectangles(e, k, begin_s=0.0, end_s=np.inf, most=MOST_SPANS):
+def rectangles(e, k, begin_s=0.0, end_s=np.inf):
     """Bars of scheduler k: (device, lane, lanes of the device, begin, end, job, how it ended, MARKS); job -1, -2, ... = ABSENCES."""
     spans = {name: e["recording/spans/" + name] for name in ("scheduler", "job", "begin_s", "end_s", "devices_begin", "devices_count", "end")}
-    chosen = np.flatnonzero((spans["scheduler"] == k) & (spans["end_s"] > begin_s) & (spans["begin_s"] < end_s))
-    cut = len(chosen) > most
-    chosen = chosen[:most]
     marks = e["recording/spans/marks"] if "recording/spans/marks" in e else np.zeros(len(spans["job"]), int)  # an older file
     rows = []
-    for i in chosen:
+    for i in np.flatnonzero((spans["scheduler"] == k) & (spans["end_s"] > begin_s) & (spans["begin_s"] < end_s)):
         first = spans["devices_begin"][i]
         for device in e["recording/devices"][first:first + spans["devices_count"][i]]:
             rows.append((int(device), float(spans["begin_s"][i]), float(spans["end_s"][i]), int(spans["job"][i]), int(spans["end"][i]), int(marks[i])))
@@ -49,8 +46,24 @@ def rectangles(e, k, begin_s=0.0, end_s=np.inf, most=MOST_SPANS):
         rows.append((int(out["device"][i]), float(out["begin_s"][i]), float(out["end_s"][i]), -1 - int(why[i]), int(how[i]), 0))
     rows.sort()
     lane, most_lanes = lanes([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows])
-    bars = [(r[0], int(lane[i]), most_lanes[r[0]], *r[1:]) for i, r in enumerate(rows)]
-    return bars, cut
+    return [(r[0], int(lane[i]), most_lanes[r[0]], *r[1:]) for i, r in enumerate(rows)]
+
+
+def part_that_fits(e, begin_s, end_s, most=MOST_BARS):
+    """From when to when all bars of all schedulers are `most` at most: a range around the one given, or of that the begin. None = the
+    whole run."""
+    begin, end = (np.concatenate([e[f"recording/{kind}/{name}"] for kind in ("spans", "outages")]) for name in ("begin_s", "end_s"))
+    bars = np.concatenate([e["recording/spans/devices_count"], np.ones(len(e["recording/outages/device"]), int)])
+    if bars.sum() <= most:
+        return None
+    # Up to 0 what the range has, by its begin; above it how far away the others are.
+    away = np.where((end > begin_s) & (begin < end_s), np.maximum(begin, begin_s) - end_s, np.maximum(begin - end_s, begin_s - end))
+    order = np.argsort(away, kind="stable")
+    last = away[order][np.searchsorted(np.cumsum(bars[order]), most, side="right")]  # the first that does not fit
+    run_s = float(e["recording/end_s"].max())
+    # All that is there at one instant may alone be more than that; something is to be seen.
+    first = max(min(begin_s - max(last, 0.0), run_s - 1.0), 0.0)
+    return first, max(min(end_s + last, run_s), first + 1.0)
 
 
 def absences(e):
@@ -65,16 +78,13 @@ def tenths(seconds):
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def page_data(e, begin_s, end_s):
-    """What gantt.js draws."""
-    runs, cut = [], False
-    fits = len(e["recording/spans/job"]) <= MOST_SPANS
+def page_data(e, shown, most=MOST_BARS):
+    """What gantt.js draws: the whole run, `shown` of it at first; where it does not fit on the page, a `part` of it around that."""
+    part, runs = part_that_fits(e, *shown, most), []
     for k in range(len(e.schedulers)):
-        bars, more = rectangles(e, k, begin_s, end_s, MOST_SPANS if fits else MOST_SPANS // len(e.schedulers))
-        cut = cut or more
         # The lane, and how many there are, only where jobs share a GPU or there are marks.
         runs.append([[device, tenths(begin), tenths(end), job, how, *((lane, of) if of > 1 or marks else ()), *((marks,) if marks else ())]
-                     for device, lane, of, begin, end, job, how, marks in bars])
+                     for device, lane, of, begin, end, job, how, marks in rectangles(e, k, *(part or ()))])
     seen = sorted({bar[3] for run in runs for bar in run if bar[3] >= 0})
     jobs = {job: [int(e["recording/jobs/id"][job]), e["recording/job_types"][e["recording/jobs/job_type"][job]],
                   round(float(e["recording/jobs/arrival_s"][job]), 1), int(e["recording/jobs/gang"][job])] for job in seen}
@@ -85,7 +95,8 @@ def page_data(e, begin_s, end_s):
             "greys": [colour for colour, _ in ABSENCES], "types": e["recording/types"],
             "counts": [int(n) for n in e["recording/type_counts"]],
             "end": [float(x) for x in e["recording/end_s"]], "measured": [float(first), float(last)],
-            "unseen": [int(n) for n in e["recording/unseen_gangs"]], "cut": cut}
+            "unseen": [int(n) for n in e["recording/unseen_gangs"]], "shown": list(shown), "cut": part is not None,
+            **({"part": part} if part else {})}
 
 
 def default_range(e):
@@ -121,7 +132,7 @@ def figure(e, k, begin_s, end_s):
     counts = e["recording/type_counts"]
     gpus = int(counts.sum())
     chart, axes = plt.subplots(figsize=(9.2, float(np.clip(0.9 + 0.11 * gpus, 2.2, 9))), layout="constrained")
-    bars, _ = rectangles(e, k, begin_s, end_s)
+    bars = rectangles(e, k, begin_s, end_s)
     if bars:
         device, lane, of, begin, end, job, _, marks = (np.array(column, float) for column in zip(*bars))
         hue = (job * GOLDEN % 360) / 360

@@ -43,15 +43,17 @@ std::vector<Bar> Bars(const RunRecord& record) {
   return bars;
 }
 
-// Leaves the `most` nearest to the moment; whether any had to go.
-bool Thin(std::vector<Bar>& bars, double around_s, std::size_t most) {
-  if (bars.size() <= most) return false;
+// Leaves the `most` nearest to the moment, and so all that are nearer to it than the seconds that it returns;
+// below 0: none had to go.
+double Thin(std::vector<Bar>& bars, double around_s, std::size_t most) {
+  if (bars.size() <= most) return -1.0;
   const auto away = [&](const Bar& bar) {
     return std::max({bar.begin_s - around_s, around_s - bar.end_s, 0.0});
   };
   std::stable_sort(bars.begin(), bars.end(), [&](const Bar& a, const Bar& b) { return away(a) < away(b); });
+  const double known_s = away(bars[most]);
   bars.resize(most);
-  return true;
+  return known_s;
 }
 
 double Tenths(double seconds) {
@@ -63,7 +65,7 @@ double Tenths(double seconds) {
 Json GanttData(const Scenario& scenario, const std::string& name, const RunRecord& record, double around_s,
                std::size_t most) {
   std::vector<Bar> bars = Bars(record);
-  const bool cut = Thin(bars, around_s, most);
+  const double known_s = Thin(bars, around_s, most);
   std::sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.Key() < b.Key(); });
   std::vector<Lanes> lanes(U(scenario.num_gpus()));
   std::vector<int> lane;
@@ -99,19 +101,20 @@ Json GanttData(const Scenario& scenario, const std::string& name, const RunRecor
     shades.push_back(kShades[U(i)].colour);
   }
   for (int bit = 0; bit < kNumSpanMarks; ++bit) marks.push_back(MarkName(bit));
-  return {{"schedulers", {name}},
-          {"runs", Json::array({run})},
-          {"jobs", jobs},
-          {"ends", ends},
-          {"shades", meaning},
-          {"absences", absences},
-          {"greys", shades},
-          {"marks", marks},
-          {"types", types},
-          {"counts", counts},
-          {"end", {record.end_s}},
-          {"unseen", {record.unseen_gangs}},
-          {"cut", cut}};
+  Json gantt = {{"schedulers", {name}},  {"runs", Json::array({run})},
+                {"jobs", jobs},          {"ends", ends},
+                {"shades", meaning},     {"absences", absences},
+                {"greys", shades},       {"marks", marks},
+                {"types", types},        {"counts", counts},
+                {"end", {record.end_s}}, {"unseen", {record.unseen_gangs}},
+                {"cut", known_s >= 0.0}};
+  // Outside of it bars are missing, which would look like idle GPUs. A second at least: something is to be
+  // seen.
+  if (known_s >= 0.0) {
+    const double begin = std::max(around_s - known_s, 0.0);
+    gantt["part"] = {begin, std::max(std::min(around_s + known_s, record.end_s), begin + 1.0)};
+  }
+  return gantt;
 }
 
 }  // namespace berth

@@ -70,7 +70,7 @@ def table(e):
     head = "".join(f"<th>{html.escape(name)}</th>" for name, _, _ in [("scheduler",) * 3, ("knowledge",) * 3, *columns])
     rows = ""
     for k, spec in enumerate(e.schedulers):
-        cells = f'<td title="{html.escape(spec)}">{html.escape(labels(e.schedulers)[k])}</td><td>{e["knowledge"][k]}</td>'
+        cells = f'<td title="{html.escape(spec)}">{html.escape(labels(e.schedulers)[k])}</td><td>{html.escape(e["knowledge"][k])}</td>'
         cells += "".join(f'<td{" class=best" if winner == k else ""}>{values[k]}</td>' for _, values, winner in columns)
         rows += f"<tr>{cells}</tr>\n"
     return f'<div class="wide"><table id="table"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
@@ -115,7 +115,9 @@ def picture(figure, folder):
 def chart(data, figures):
     notes = []
     if data["cut"]:
-        notes.append("What does not fit on the page is cut: tools/report/report.py --hours A:B draws another part.")
+        begin, end = (f"{seconds / 3600:,.2f}" for seconds in data["part"])
+        notes.append(f"The run does not fit on the page, which has hours {begin} to {end}: tools/report/report.py --hours A:B draws another "
+                     "part.")
     if any(data["unseen"]):
         notes.append(f"Of {sum(data['unseen'])} gangs that ran between two decisions only the first GPU is known.")
     names = ", ".join(f"{f.name} is {html.escape(f.title)}" for f in figures)
@@ -159,7 +161,7 @@ def write(e, figures, charts, gantt, folder, redraw):
                 if len(seeds) > 1 else "Of one workload, so without intervals. A")
     drawn = f", seeds {seeds[0]}:{seeds[-1] + 1}" if len(seeds) > 1 else ""
     body = f"""<h1>{len(e.schedulers)} schedulers on the same workloads</h1>
-<p>{html.escape(about["workload"])}{drawn}; measured jobs {about["window"]}. {html.escape(about["scenario"])}, semantics
+<p>{html.escape(about["workload"])}{drawn}; measured jobs {html.escape(about["window"])}. {html.escape(about["scenario"])}, semantics
 {html.escape(about["semantics"])}.</p>
 <nav>{links}</nav>
 <p class="note">All pictures are part of this page, and are saved from it; where it was made each lies beside it as .svg and .png, and so does

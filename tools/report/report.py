@@ -116,7 +116,7 @@ def main():
     parser.add_argument("evaluation")
     parser.add_argument("--out", required=True, help="folder of the page and the figures")
     parser.add_argument("--with", dest="others", action="append", default=[], help="an evaluation at another load; may be repeated")
-    parser.add_argument("--hours", help="A:B, the part of the first workload in the Gantt charts")
+    parser.add_argument("--hours", help="A:B, what the Gantt charts show of the first workload (the page at first)")
     arguments = parser.parse_args()
     e, others = Evaluation(arguments.evaluation), [Evaluation(path) for path in arguments.others]
     for other in others:
@@ -133,8 +133,7 @@ def main():
     data, drawn_charts = None, []
     if e.recorded:
         shown = hours(arguments.hours) if arguments.hours else gantt.default_range(e)
-        data = gantt.page_data(e, *(shown if arguments.hours else (0.0, float("inf"))))
-        data["shown"] = list(shown)
+        data = gantt.page_data(e, shown)
         drawn_charts = list(charts(e, *shown))
     drawn = list(figures(e, others))
     for figure in [*drawn, *drawn_charts]:

@@ -14,6 +14,7 @@ import numpy
 for folder in ("tools", "tools/report"):
     sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / folder))
 import cdf  # noqa: E402
+import distributions  # noqa: E402
 import gantt  # noqa: E402
 import groups  # noqa: E402
 import page  # noqa: E402
@@ -145,6 +146,40 @@ def check_groups():
     style.plt.close(figure)
 
 
+def check_tails():
+    """Of four jobs two have slowdowns, 2 and 4: all are at or above 2, three above it, and the two without stay at or above everything;
+    who ends all leaves the axis."""
+    e = Jobs(wait_s=numpy.full((2, 1, 4), 7200.0))
+    e.schedulers, e.alike = ["a", "b"], []
+    e.slowdown = lambda: numpy.array([[[4.0, numpy.nan, 2.0, numpy.nan]], [[1.0, 1.0, 2.0, 2.0]]])
+    figure = distributions.tails(e)
+    axes = figure.axes[0]
+    starved, other = (line.get_xydata().tolist() for line in axes.get_lines())
+    expect(starved == [[1.0, 1.0], [2.0, 1.0], [4.0, 0.75], [axes.get_xlim()[1], 0.5]], f"tails: {starved}")
+    expect(other[-1][1] < axes.get_ylim()[0], f"tails: {other}")
+    style.plt.close(figure)
+
+
+def check_load():
+    """Three loads, of which one is unknown and is named, and one has no interval: the band is where two beside each other have one."""
+    def at(rate, mean, low, high, path):
+        e = Jobs(arrivals_per_h=numpy.full(2, rate), mean_jct_s=numpy.full((1, 2), mean), mean_jct_ci95_s=numpy.array([[low, high]]))
+        e.path = path
+        return e
+
+    nan = numpy.nan
+    loads = [at(3.0, 9e3, 8e3, 10e3, "c"), at(nan, 1e3, 1e3, 1e3, "x/burst.h5"), at(1.0, 3e3, nan, nan, "a"), at(4.0, 9e3, 8e3, 1e4, "d")]
+    for some, bands, bars in ((loads, 1, 0), (loads[:3], 0, 1)):
+        figure = distributions.jct_load(some)
+        axes = figure.axes[0]
+        curve, *alone = axes.get_lines()
+        expect(curve.get_xdata().tolist() == [1.0, 3.0, 4.0][:len(some) - 1], f"loads: {curve.get_xdata()}")
+        expect("burst.h5" in axes.get_xlabel() and "c" not in axes.get_xlabel().rpartition(": ")[2], f"loads: {axes.get_xlabel()}")
+        wide = [path for band in axes.collections for path in band.get_paths() if path.get_extents().width > 0]
+        expect((len(wide), len(alone)) == (bands, bars), f"loads: {len(wide)} bands, {len(alone)} bars")
+        style.plt.close(figure)
+
+
 def check_part():
     """Spans of 2 GPUs in 0-10, 10-20, 20-30 and 30-40 s and an outage in all of it, by hand: a page of 8 bars around 10-20 s has no room
     for the last one, of 4 for what is there alone; what is there at once is shown, however much it is."""
@@ -220,6 +255,8 @@ def check_parts():
     check_cdf()
     check_title()
     check_groups()
+    check_tails()
+    check_load()
     check_part()
     # 60,000 steps in 1,500 bins: one spike up, one down; every bin keeps its least and its largest.
     random = numpy.random.default_rng(0)

@@ -1,4 +1,6 @@
 """Figures of how jobs fared: means, distributions, tails, fairness, decision times, load."""
+import pathlib
+
 import cdf
 import numpy as np
 from evaluation_file import alike
@@ -66,19 +68,19 @@ def tails(e):
         panels.append((f"wait until the first GPU ({unit})", e["wait_s"] / factor, 0.01 if unit == "hours" else 0.1))
     figure, all_axes = plt.subplots(1, len(panels), figsize=(3.9 * len(panels), 3.9), layout="constrained", squeeze=False)
     for axes, (name, values, lowest) in zip(all_axes[0], panels):
-        highest, floor = lowest, 0.7 / max(np.isfinite(values).sum(axis=(1, 2)).max(), 1)
+        jobs = max(values[0].size, 1)
+        right, floor = max(1.1 * np.max(finite(values), initial=lowest), 10 * lowest), 0.7 / jobs
         for k in range(len(specs)):
             v = np.maximum(finite(values[k]), lowest)
-            if v.size:
-                # Between two values as many are at or above as at the larger one; beyond the largest none, which is below the axis.
-                at_or_above = np.concatenate([[1.0], 1 - np.arange(v.size) / v.size, [0.1 * floor]])
-                axes.step(np.concatenate([[lowest], v, [v[-1]]]), at_or_above, where="pre", **drawn[k])
-                highest = max(highest, v[-1])
+            # Between two values as many are at or above as at the larger one. Beyond the largest those that have no value: they fare
+            # worse than anybody. Where there are none, that is below the axis.
+            at_or_above = np.concatenate([[1.0], 1 - np.arange(v.size) / jobs, [max(1 - v.size / jobs, 0.1 * floor)]])
+            axes.step(np.concatenate([[lowest], v, [right]]), at_or_above, where="pre", **drawn[k])
         if not np.isfinite(values).any():
             say(axes, "no values")
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlim(lowest, max(highest * 1.1, lowest * 10))
+        axes.set_xlim(lowest, right)
         axes.set_ylim(floor, 1.1)
         plain_numbers(axes.xaxis)
         plain_numbers(axes.yaxis)
@@ -140,6 +142,8 @@ def decision_times(e):
 
 def jct_load(evaluations):
     """Mean JCT against arrivals an hour, for the schedulers of several evaluations."""
+    load = [np.mean(known) if (known := e["arrivals_per_h"][np.isfinite(e["arrivals_per_h"])]).size else np.nan for e in evaluations]
+    unknown = [pathlib.Path(e.path).name for e, x in zip(evaluations, load) if np.isnan(x)]  # such as of jobs that all arrive at once
     specs = list(dict.fromkeys(spec for e in evaluations for spec in e.schedulers))
     names = labels(specs)
     figure, axes = plt.subplots(figsize=(7.5, 4.0), layout="constrained")
@@ -147,18 +151,23 @@ def jct_load(evaluations):
     curves = []
     for spec in specs:
         points = []
-        for e in evaluations:
-            if spec in e.schedulers:
+        for e, x in zip(evaluations, load):
+            if spec in e.schedulers and np.isfinite(x):
                 row = e.schedulers.index(spec)
-                low, high = e["mean_jct_ci95_s"][row]
-                points.append((np.nanmean(e["arrivals_per_h"]), e["mean_jct_s"][row].mean(), low, high))
-        curves.append(np.array(sorted(points)).T)
+                points.append((x, e["mean_jct_s"][row].mean(), *e["mean_jct_ci95_s"][row]))
+        curves.append(np.array(sorted(points), float).reshape(-1, 4).T)
     for (x, y, low, high), name, look in zip(curves, names, looks(specs, alike(curves))):
         axes.plot(x, y / factor, marker="o", markersize=4, label=name, **look)
-        if np.isfinite(low).all():
-            axes.fill_between(x, low / factor, high / factor, color=look["color"], alpha=0.15, linewidth=0)
+        known = np.isfinite(low)  # not of a single workload
+        axes.fill_between(x, low / factor, high / factor, where=known, color=look["color"], alpha=0.15, linewidth=0)
+        beside = np.append(known[1:], False) | np.append(False, known[:-1])[:known.size]
+        for point in np.flatnonzero(known & ~beside):  # no band, which needs two
+            axes.plot([x[point]] * 2, [low[point] / factor, high[point] / factor], color=look["color"], linewidth=5, alpha=0.15,
+                      solid_capstyle="butt")
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("arrivals (jobs an hour)")
+    axes.set_xlabel("arrivals (jobs an hour)" + (f"\nnot shown, of no known rate: {', '.join(unknown)}" if unknown else ""))
+    if not any(curve.size for curve in curves):
+        say(axes, "no known rates")
     axes.set_ylabel(f"mean job completion time ({unit})")
     legend(axes)
     return figure

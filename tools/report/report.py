@@ -40,7 +40,8 @@ def figures(e, others):
         if len(found) > 1:
             yield Figure(name, f"Completion times by {kind}", "Of the measured jobs of all workloads that finished.",
                          lambda found=found: groups.draw(e, found))
-    yield Figure("tails", "Tails", "The share of jobs that fare at least as badly: whom a scheduler starves shows to the right.",
+    yield Figure("tails", "Tails", "The share of measured jobs that fare at least as badly: whom a scheduler starves shows to the "
+                 "right, and who never ends, or never starts, at the right edge.",
                  lambda: distributions.tails(e))
     yield Figure("fairness", "Fairness", "ρ is a job's completion time over what an isolated equal share would give it; small dots "
                  "are workloads, large ones what the table says.",

@@ -22,7 +22,7 @@ import plot_jct_cdf  # noqa: E402
 import report  # noqa: E402
 import series  # noqa: E402
 import style  # noqa: E402
-from evaluation_file import Evaluation, alike  # noqa: E402
+from evaluation_file import Evaluation, alike, text  # noqa: E402
 
 
 def check_title():
@@ -236,6 +236,7 @@ def check_table(e):
 
 
 def check_parts():
+    expect(text(b"caf\xe9") == "caf\ufffd", "a text that is no UTF-8")
     specs = [f"classical{i}" for i in range(32)] + [f"policy(file={i})" for i in range(8)]
     looks = {tuple((name, str(value)) for name, value in sorted(look.items())) for look in style.looks(specs)}
     expect(len(looks) == len(specs), f"looks: expected {len(specs)} different ones, found {len(looks)}")

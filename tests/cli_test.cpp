@@ -259,6 +259,16 @@ TEST_CASE("cli: what is written is none of the files that are read or written be
   CHECK(Berth(folder, "simulate --scenario s.h5 --json /dev/null --events e.h5").code == 0);
 }
 
+// Results name it, and their writers take text alone.
+TEST_CASE("cli: a file's name that is no UTF-8 is refused before anything is done") {
+  const TemporaryFolder folder;
+  CheckOneLine(Berth(folder, "simulate --workload toy --events caf\xe9.h5 --json r.json"),
+               "--events: expected UTF-8, found 0xe9 as byte 4");
+  CheckOneLine(Berth(folder, "evaluate --workload toy --schedulers fcfs srpt '\xe9'"), "--schedulers: expected UTF-8");
+  CheckOneLine(Berth(folder, "simulate --set workload=caf\xe9"), "--set workload: expected UTF-8");
+  CHECK_FALSE(std::filesystem::exists(folder / "caf\xe9.h5"));
+}
+
 TEST_CASE("cli: an option's text that is wrong is named with its option") {
   const TemporaryFolder folder;
   CheckOneLine(Berth(folder, "simulate --scheduler fcsf"),

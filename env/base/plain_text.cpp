@@ -30,13 +30,19 @@ std::size_t NotUtf8(std::string_view line) {
 
 }  // namespace
 
+std::string NoUtf8In(std::string_view text) {
+  const std::size_t at = NotUtf8(text);
+  if (at == std::string::npos) return "";
+  char byte[8];
+  std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(text[at])));
+  return Join(byte, " as byte ", at + 1);
+}
+
 void CheckText(std::string_view line, const std::string& where) {
   if (line.find('\0') != std::string::npos) throw Error(Join(where, ": expected text, found a zero byte"));
-  const std::size_t at = NotUtf8(line);
-  if (at == std::string::npos) return;
-  char byte[8];
-  std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(line[at])));
-  throw Error(Join(where, ": expected UTF-8, found ", byte, " as byte ", at + 1,
+  const std::string found = NoUtf8In(line);
+  if (found.empty()) return;
+  throw Error(Join(where, ": expected UTF-8, found ", found,
                    " of the line (iconv -f latin1 -t utf8 makes UTF-8 of Latin-1)"));
 }
 

@@ -9,6 +9,9 @@ namespace berth {
 inline constexpr std::string_view kByteOrderMark =
     "\xEF\xBB\xBF";  // with which spreadsheets and PowerShell begin
 
+// "0xfc as byte 8", the first that is of no UTF-8 text; "" = there is none.
+std::string NoUtf8In(std::string_view text);
+
 // Throws Error "where: expected UTF-8, found 0xfc as byte 8 of the line", or for a zero byte.
 void CheckText(std::string_view line, const std::string& where);
 

@@ -6,7 +6,8 @@ import numpy as np
 
 
 def text(value):
-    return value.decode() if isinstance(value, bytes) else str(value)
+    """What is no UTF-8, such as a file's name in a result of before, does not keep the others from being seen."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def strings(dataset):

@@ -341,16 +341,16 @@ TEST_CASE("report: an older one stays whole until the new one is drawn") {
   const TemporaryFolder folder;
   namespace fs = std::filesystem;
   const std::vector<std::string> files = {"evaluation.h5", "index.html", "mean_jct.svg", "own.txt"};
-  for (const char* created : {"page", "stub"}) fs::create_directory(folder / created);
-  for (const std::string& file : files) std::ofstream(folder / ("page/" + file)) << "older";
+  for (const char* created : {"my page", "stub"}) fs::create_directory(folder / created);
+  for (const std::string& file : files) std::ofstream(folder / ("my page/" + file)) << "older";
   const auto older = [&] {
     int count = 0;
-    for (const std::string& file : files) count += Slurp(folder / ("page/" + file)) == "older";
+    for (const std::string& file : files) count += Slurp(folder / ("my page/" + file)) == "older";
     return count;
   };
   std::ofstream(folder / "stub/matplotlib.py") << "raise KeyboardInterrupt('stopped')\n";
   const std::string ask =
-      "evaluate --workload 'toy(jobs=5)' --cluster v100=2 --schedulers fcfs --seeds 0:1 --report page";
+      "evaluate --workload 'toy(jobs=5)' --cluster v100=2 --schedulers fcfs --seeds 0:1 --report 'my page'";
   const char* path = std::getenv("PYTHONPATH");
   const std::string before = path != nullptr ? path : "";
   setenv("PYTHONPATH", (folder / "stub").c_str(), 1);
@@ -367,7 +367,7 @@ TEST_CASE("report: an older one stays whole until the new one is drawn") {
          "def stop(*given):\n"
          "    raise KeyboardInterrupt\n"
          "page.write = stop\n"
-         "sys.argv = ['report.py', 'page/.new/evaluation.h5', '--out', 'page']\n"
+         "sys.argv = ['report.py', 'my page/.new/evaluation.h5', '--out', 'my page']\n"
          "report.main()\n";
   const std::string in = Join("cd '", folder.path(), "' && ");
   CHECK(std::system(Join(in, "'", python, "' stop.py 2>error.txt").c_str()) != 0);
@@ -379,10 +379,10 @@ TEST_CASE("report: an older one stays whole until the new one is drawn") {
   CAPTURE(command);
   CHECK(std::system(Join(in, command.substr(0, command.find('\n')), " 2>error.txt").c_str()) == 0);
   CHECK(older() == 1);  // own.txt
-  CHECK_FALSE(fs::exists(folder / "page/.new"));
-  CHECK(h5::KindOf(folder / "page/evaluation.h5") == "evaluation");
-  const std::string page = Slurp(folder / "page/index.html");
-  CHECK(page.find("page/evaluation.h5 --out") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder / "my page/.new"));
+  CHECK(h5::KindOf(folder / "my page/evaluation.h5") == "evaluation");
+  const std::string page = Slurp(folder / "my page/index.html");
+  CHECK(page.find("my page/evaluation.h5&#x27; --out") != std::string::npos);
   CHECK(page.find(".new") == std::string::npos);
 }
 

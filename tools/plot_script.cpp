@@ -11,6 +11,7 @@
 
 #include "env/base/check.hpp"
 #include "tools/home.hpp"
+#include "tools/next_steps.hpp"
 
 extern char** environ;
 
@@ -61,7 +62,7 @@ std::string RunPlotScript(const std::string& script, const std::vector<std::stri
   std::vector<std::string> words = {python, path};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::string command;
-  for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + ForShell(word);
   const std::string otherwise = Join("no pictures; draw them with: ", command);
   if (!std::filesystem::exists(path)) return Join(path, ": not found; ", otherwise);
   std::vector<char*> argv;

@@ -424,4 +424,44 @@ TEST_CASE("gavel: a solver out of time is said once, and the run goes on", "[gav
   CHECK(run("gavel(objective=makespan)").empty());
 }
 
+// Jobs of gangs 1, 1, 1, 2 on one v100, one p100 and two k80, in steps/s and in units that are 1e9 times as
+// long or as short. The prices prove the sum: 9.5 is what no allocation passes.
+TEST_CASE("gavel: the most throughput does not hang on the unit of speed", "[gavel]") {
+  for (const double unit : {1e-9, 1.0, 1e9}) {
+    for (const LpMethod method : kMethods) {
+      CAPTURE(unit);
+      Problem problem;
+      problem.type_names = {"v100", "p100", "k80"};
+      problem.workers = {1, 1, 2};
+      problem.price = {0.0, 0.0, 0.0};
+      problem.key = {0, 1, 2, 3};
+      problem.gang = {1, 1, 1, 2};
+      problem.weight.assign(4, 1.0);
+      problem.remaining.assign(4, 100.0 * unit);
+      problem.left.assign(4, kLpInfinity);
+      for (const double speed : {4.0, 2.0, 1.0, 6.0, 3.0, 2.0, 2.0, 2.0, 1.0, 8.0, 3.0, 1.0})
+        problem.throughput.push_back(speed * unit);
+      ThroughputSum sum(method);
+      Allocation x;
+      std::vector<double> price;
+      const auto total = [&] {
+        double found = 0.0;
+        for (std::size_t k = 0; k < x.size(); ++k) found += problem.throughput[k] * x[k];
+        return found / unit;
+      };
+      REQUIRE(sum.Solve(problem, Prices(problem), false, x, nullptr, &price));
+      CHECK(total() == Approx(9.5).epsilon(1e-6));
+      const double least = *std::min_element(price.begin(), price.end());
+      CHECK(least >= -1e-6 * unit);
+      CHECK(*std::max_element(price.begin(), price.end()) > 0.1 * unit);
+      // Job 2 by 80 s needs 1.25 steps/s, more than k80 gives it.
+      problem.left[2] = 80.0;
+      bool feasible = false;
+      REQUIRE(sum.Solve(problem, Prices(problem), true, x, &feasible));
+      CHECK(feasible);
+      CHECK(EffectiveThroughput(problem, x)[2] / unit >= 1.25 - 1e-6);
+    }
+  }
+}
+
 }  // namespace berth::gavel

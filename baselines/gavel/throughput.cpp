@@ -18,6 +18,17 @@ namespace {
 constexpr std::size_t kWide = 20'000;
 constexpr double kGap = 1e-7;  // of the sum
 
+// Of values that solvers take for nearly 0, or that dwarf their tolerances, which are absolute: the unit in
+// which the largest is from 1 to 2. 1 for speeds of ordinary jobs in steps/s. A power of two changes no
+// digit.
+double Unit(std::span<const double> values) {
+  constexpr double kLeast = 0x1p-10, kMost = 0x1p20;
+  double largest = 0.0;
+  for (const double value : values) largest = std::max(largest, value);
+  if (largest <= 0.0 || (largest >= kLeast && largest <= kMost)) return 1.0;
+  return std::ldexp(1.0, std::ilogb(largest));
+}
+
 LpStatus SolveWide(const Problem& problem, std::span<const double> value, ShareMemory* memory,
                    double time_limit_s, Allocation& x, std::vector<double>* type_price) {
   ShareProgram program;
@@ -56,10 +67,13 @@ LpStatus ThroughputSum::SolveWith(const Problem& problem, std::span<const double
   for (int i = 0; with_deadlines && i < problem.jobs(); ++i) {
     const double least = LeastRate(problem, static_cast<std::size_t>(i));
     if (least <= 0.0) continue;
+    const std::span<const double> speeds(&problem.throughput[problem.at(i, 0)],
+                                         static_cast<std::size_t>(problem.types()));
+    const double unit = Unit(speeds);
     for (int j = 0; j < problem.types(); ++j) {
-      model.AddEntry(static_cast<int>(problem.at(i, j)), problem.throughput[problem.at(i, j)]);
+      model.AddEntry(static_cast<int>(problem.at(i, j)), problem.throughput[problem.at(i, j)] / unit);
     }
-    model.EndRow(least, kLpInfinity);
+    model.EndRow(least / unit, kLpInfinity);
   }
   return lp_.Solve();
 }
@@ -68,6 +82,12 @@ bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price,
                           Allocation& x, bool* feasible, std::vector<double>* type_price) {
   std::vector<double> value = problem.throughput;
   for (std::size_t k = 0; k < value.size(); ++k) value[k] /= price[k % price.size()];
+  const double unit = Unit(value);
+  for (double& its : value) its /= unit;
+  const auto in_full = [&](std::vector<double>* prices) {
+    if (prices == nullptr) return;
+    for (double& its : *prices) its *= unit;
+  };
   ShareMemory* memory = memory_ ? &*memory_ : nullptr;
   wide_timed_out_ = false;
   if (!with_deadlines && (memory_ || value.size() > kWide)) {
@@ -75,7 +95,10 @@ bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price,
     wide_timed_out_ = wide == LpStatus::kTimeLimit;
     if (feasible != nullptr) *feasible = wide == LpStatus::kOptimal;
     if (wide_timed_out_) return false;
-    if (wide == LpStatus::kOptimal) return true;
+    if (wide == LpStatus::kOptimal) {
+      in_full(type_price);
+      return true;
+    }
   }
   LpStatus status = SolveWith(problem, value, with_deadlines);
   if (feasible != nullptr) *feasible = status == LpStatus::kOptimal;
@@ -86,6 +109,7 @@ bool ThroughputSum::Solve(const Problem& problem, std::span<const double> price,
     const auto duals = lp_.solution().row_dual.begin();
     type_price->assign(duals, duals + problem.types());
   }
+  in_full(type_price);
   return true;
 }
 
@@ -97,6 +121,8 @@ bool PackedThroughputPerCost(const PackedProblem& problem, PackedLp& lp, std::sp
   for (const Combo& combo : combos) {
     value.push_back((combo.rate_first + combo.rate_second) / price[static_cast<std::size_t>(combo.type)]);
   }
+  const double unit = Unit(value);
+  for (double& its : value) its /= unit;
   for (std::size_t i = 0; with_deadlines && i < base.key.size(); ++i) least.push_back(LeastRate(base, i));
   LpStatus status = lp.MaximizeSum(problem, combos, value, least, x);
   if (feasible != nullptr) *feasible = status == LpStatus::kOptimal;

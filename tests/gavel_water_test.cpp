@@ -321,4 +321,30 @@ TEST_CASE("gavel water: levels of many classes are those of few", "[gavel][lp]")
   }
 }
 
+// Weights a million times apart, on one GPU of each type: the least level is 7e-7 of what the proportional split
+// gives it, and an end of the method at 1e-8 of the program was 3e-5 of that.
+TEST_CASE("gavel: a point inside has the levels of small weights too", "[gavel]") {
+  Problem problem;
+  problem.type_names = {"t0", "t1", "t2"};
+  problem.workers = {1, 1, 1};
+  problem.key = {0, 1, 2, 3, 4};
+  problem.gang = {2, 2, 2, 4, 1};
+  problem.weight = {2.0, 0.001, 1000.0, 1.0, 1000.0};
+  problem.throughput = {1.0, 0.0, 0.0, 37.0, 0.0, 0.0, 449.0, 0.0, 0.0, 129.0, 0.0, 1.0, 1.0, 0.0, 0.0};
+  problem.tenant.assign(5, 0);
+  problem.tenants = {{1.0, false}};
+  // Jobs 0, 1, 2 and 4 share t0, a third of the GPUs: at level c each has c weight / gang of what the proportional
+  // split gives it, a third of that in time, and all of them c / 3 sum weight GPUs. Job 3 has more on t2 alone.
+  const double c = 3.0 / (2.0 + 0.001 + 1000.0 + 1000.0);
+  for (const LpMethod method : {LpMethod::kSimplex, LpMethod::kInteriorPoint, LpMethod::kEmbedding}) {
+    WaterFilling filling(method);
+    WaterLevels levels;
+    REQUIRE(filling.Solve(problem, {}, levels));
+    for (const std::size_t i : {0, 1, 2, 4}) {
+      CAPTURE(i);
+      CHECK(levels.net[i] == Approx(c * problem.weight[i] / problem.gang[i]).epsilon(1e-6));
+    }
+  }
+}
+
 }  // namespace berth::gavel

@@ -17,10 +17,11 @@ namespace {
 constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
 // Rises apart by less than this part of the time are one level.
 constexpr double kApart = 1e-9;
-// By which part of its level a point inside may miss it: its method ends at 1e-8 of the whole program.
+// By which part of its level a point inside may miss it: its method ends at 1e-8 of the whole program. At
+// thousandfold weights that is much of the least level, which is then no rounding. Of who has nothing, such
+// as those who wait in order, the part of what the proportional split would give a thousandth of the time.
 constexpr double kMissed = 1e-7;
-constexpr double kLittle =
-    1e-3;  // of what a job has under the proportional split: levels below count as this
+constexpr double kNothing = 1e-8, kLittle = 1e-3;
 constexpr std::size_t kMostInside = 20'000;  // shares of which a point inside is worth its time
 
 // Takes from all who use a type what rounding gave them beyond its GPUs.
@@ -71,7 +72,7 @@ struct WaterFilling::State {
     for (int i = 0; i < problem.jobs(); ++i) {
       double net = 0.0;
       for (int j = 0; j < problem.types(); ++j) net += worth[problem.at(i, j)] * x[problem.at(i, j)];
-      const double within = kMissed * std::max(level[U(i)], kLittle);
+      const double within = kMissed * (level[U(i)] > kNothing ? level[U(i)] : kLittle);
       if (net < level[U(i)] - within || (saturated[U(i)] != 0 && net > level[U(i)] + within)) return false;
     }
     return true;

@@ -116,8 +116,8 @@ def chart(data, figures):
     notes = []
     if data["cut"]:
         begin, end = (f"{seconds / 3600:,.2f}" for seconds in data["part"])
-        notes.append(f"The run does not fit on the page, which has hours {begin} to {end}: tools/report/report.py --hours A:B draws another "
-                     "part.")
+        notes.append(f"The run does not fit on the page, which has hours {begin} to {end}: tools/report/report.py --hours A:B draws "
+                     "another part.")
     if any(data["unseen"]):
         notes.append(f"Of {sum(data['unseen'])} gangs that ran between two decisions only the first GPU is known.")
     names = ", ".join(f"{f.name} is {html.escape(f.title)}" for f in figures)

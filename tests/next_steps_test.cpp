@@ -100,6 +100,19 @@ TEST_CASE("next steps: of a policy, the jobs of its log that its training kept b
   CHECK(next("jobs=\n") == "evaluate" + policy);
 }
 
+TEST_CASE("next steps: features of a scenario file that were left out stay out") {
+  const TemporaryFolder folder;
+  REQUIRE(Berth(folder, "generate --workload toy --features 'failures(mtbf_h=500)' --out f.h5").code == 0);
+  const auto next = [&](const std::string& features) {
+    return LastStep(Berth(folder, "simulate --scenario f.h5 --scheduler fcfs --features " + features).out);
+  };
+  using Catch::Contains;
+  CHECK_THAT(next("none"), Contains(" --features none --schedulers "));
+  CHECK_THAT(next("'none;monitoring'"), Contains(" --features 'none;monitoring(interval_s=300)' "));
+  // Both are named here, so that it is the same beside the file's own.
+  CHECK_THAT(next("monitoring"), Contains(" --features 'failures(mtbf_h=500,") && Contains(";monitoring("));
+}
+
 TEST_CASE("next steps: a reproduction says how its figures are kept, or what else there is") {
   const TemporaryFolder folder;
   CheckCases(folder,

@@ -38,24 +38,29 @@ Costs ResolveCosts(const Options& options, Costs costs) {
   return costs;
 }
 
-// "none" first: nothing but what follows it. Otherwise those of `there` that are not named stay.
-Features ReadFeatures(const Options& options, const Features& there = {}) {
+// "none" first: nothing but what follows it.
+bool StandAlone(const Options& options) {
+  const std::vector<std::string> named = SplitOutsideParentheses(options.Text("features"), ';');
+  return !named.empty() && named[0] == "none";
+}
+
+// Those of `own` that are not named stay.
+Features ReadFeatures(const Options& options, const Features& own = {}) {
   return InOption(options, "features", [&] {
-    std::vector<std::string> named = SplitOutsideParentheses(options.Text("features"), ';');
+    const std::vector<std::string> named = SplitOutsideParentheses(options.Text("features"), ';');
+    const bool alone = StandAlone(options);
     std::string text;
-    if (!named.empty() && named[0] == "none") {
-      named.erase(named.begin());
-    } else {
-      for (const std::string& own : SplitOutsideParentheses(ToString(there), ';')) {
-        const bool again = std::any_of(named.begin(), named.end(), [&](const std::string& one) {
-          return ParseSpec(one).name == ParseSpec(own).name;
-        });
-        if (!again) text += own + ";";
-      }
-    }
-    for (const std::string& one : named) text += one + ";";
-    return ParseFeatures(text);
+    for (std::size_t i = alone ? 1 : 0; i < named.size(); ++i) text += named[i] + ";";
+    return ParseFeaturesBeside(alone ? Features() : own, text);
   });
+}
+
+// What --features says so that a file with features of its `own` has `features` again. `alone`: said with
+// "none", to a reader of logs, whose `own` are not known here.
+std::string SayAgain(const Features& features, const Features& own, bool alone) {
+  const std::string text = ToString(features);
+  if (!alone && ToString(ParseFeaturesBeside(own, text)) == text) return text;
+  return text.empty() ? "none" : "none;" + text;
 }
 
 double ResolveSigma(const Options& options, Knowledge knowledge, double otherwise) {
@@ -192,15 +197,15 @@ WorkloadChoice ResolveWorkload(Options& options) {
     throw Error(
         Join("expected ", options.Where("scenario"), " or ", options.Where("workload"), ", found both"));
   }
-  Scenario scenario = options.Given("format") ? ReadTrace(file, options.Text("format"), options)
-                                              : ReadScenarioFile("scenario", options);
+  const bool trace = options.Given("format");
+  const Scenario own =
+      trace ? ReadTrace(file, options.Text("format"), options) : ReadScenarioOrSayFormat("scenario", options);
+  Scenario scenario = trace ? own : Override(own, file, options);
   options.Assign("scenario", std::filesystem::absolute(file).lexically_normal().string());
   options.Assign("clock", scenario.data().clock.ToString());
   options.Assign("knowledge", ToString(scenario.data().knowledge));
-  // "none" stays: whoever reads the configuration again would else add to the file's own.
-  const std::vector<std::string> named = SplitOutsideParentheses(options.Text("features"), ';');
-  const bool alone = !named.empty() && named[0] == "none";
-  options.Assign("features", Join(alone ? "none;" : "", ToString(scenario.data().features)));
+  options.Assign("features",
+                 SayAgain(scenario.data().features, own.data().features, trace && StandAlone(options)));
   return {FixedSource(std::move(scenario), options.Text("scenario")), false};
 }
 

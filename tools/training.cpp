@@ -83,6 +83,17 @@ std::string ConfigOfRun(const Options& options) {
   return text;
 }
 
+// It has all features of the run, though versions before wrote those alone as if a scenario's own came beside
+// them, and nothing where there were none.
+void ReadConfigOfRun(Options& options, const std::string& path) {
+  const bool asked = options.Given("features");
+  options.ReadConfig(path);
+  if (asked || !options.Given("scenario") || options.Given("format")) return;
+  if (!options.Given("features")) options.ReadConfigText("features=none\n", path);
+  const std::string& features = options.Text("features");
+  if (!features.starts_with("none")) options.Assign("features", "none;" + features);
+}
+
 // Of a few episodes: parts of a mix may differ.
 bool DrawsDeadlines(const ScenarioSource& source, const Scenario& sample) {
   if (HaveDeadlines({&sample, 1})) return true;
@@ -155,7 +166,7 @@ Training::Training(Options& options, const std::string& commit) {
       throw Error(
           Join(options.Where(name), ": expected without ", options.Where("resume"), why, ", found both"));
   }
-  if (resume) options.ReadConfig(out + "/config.ini");
+  if (resume) ReadConfigOfRun(options, out + "/config.ini");
   const bool members_by_itself = options.Text("members") == "auto";
   ApplyRecipe(options);
   for (const char* file : kRunFiles) options.AddRead("out", out + "/" + file);

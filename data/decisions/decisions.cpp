@@ -244,9 +244,8 @@ Scenario ReadDecisions(const std::string& path, const ScenarioSettings& given) {
   const double origin = Origin(log);
   ScenarioSettings settings = given;
   if (const NodeOutages outages = OutagesOf(log.events, log.nodes, origin); !outages.text.empty()) {
-    const std::string text = ToString(settings.features);
-    settings.features =
-        ParseFeatures(Join(text, text.empty() ? "" : ";", "failures(mtbf_h=0,events=", outages.text, ")"));
+    const Features own = ParseFeatures(Join("failures(mtbf_h=0,events=", outages.text, ")"));
+    settings.features = ParseFeaturesBeside(own, ToString(settings.features));
   }
   int running = 0, never = 0;
   std::vector<const Job*> jobs;

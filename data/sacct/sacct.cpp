@@ -393,10 +393,7 @@ Scenario Read(const std::string& path, const ScenarioSettings& given) {
   }
   if (!gone.empty()) features += Join(features.empty() ? "" : ";", "failures(mtbf_h=0,events=", gone, ")");
   ScenarioSettings settings = given;
-  if (!features.empty()) {
-    const std::string text = ToString(settings.features);
-    settings.features = ParseFeatures(text.empty() ? features : Join(text, ";", features));
-  }
+  settings.features = ParseFeaturesBeside(ParseFeatures(features), ToString(settings.features));
   std::string note = reader.counts.Lines();
   if (!note.empty()) note = Join(" (", note, ")");
   return RigidScenario(path, settings, site.cluster, std::move(reader.jobs), std::move(reader.tenants), note,

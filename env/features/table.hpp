@@ -39,5 +39,7 @@ FeatureTable ShippedFeatures();
 inline Features ParseFeatures(std::string_view text) {
   return ParseFeatures(text, ShippedFeatures());
 }
+// What `named` says, as ParseFeatures reads it, and those of `own` that it does not name again.
+Features ParseFeaturesBeside(const Features& own, std::string_view named);
 
 }  // namespace berth

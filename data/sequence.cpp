@@ -15,6 +15,7 @@ Scenario Sequence(const Scenario& log, int begin, int count, const Clock& clock)
     if (!data.jobs.deadline.empty())
       data.jobs.deadline[i] = log.data().jobs.deadline[static_cast<std::size_t>(begin) + i];
   }
+  data.features = log.data().features.OfJobs(data.jobs, 0.0);  // those of the slice count from its begin
   data.clock = clock;
   return Scenario(std::move(data));
 }

@@ -13,6 +13,7 @@
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/table.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
@@ -303,6 +304,15 @@ TEST_CASE("sequences keep the log's times; slices count from their first job", "
   CHECK(cut.data().jobs.id == std::vector<std::int64_t>{2, 3});
   CHECK(cut.data().clock.ToString() == "hpc");
   CHECK(Slice(log, 1, 3).data().jobs.arrival == std::vector<double>{0, 5});
+  // Outages, prices and hours of the day stand where the jobs' times do; a job that is left out keeps nobody waiting.
+  const std::string outage = "failures(mtbf_h=0,events=4000:5000:node:cpu/0)", prices = ";power(electricity_price=1:2:3)";
+  ScenarioData data = log.data();
+  data.clock = {ClockKind::kEvent};
+  for (double& arrival : data.jobs.arrival) arrival += 3600.0;
+  data.features = ParseFeatures(outage + prices + ";stages(after=2>1:3>2)");
+  const Scenario timed = Sequence(Scenario(data), 1, 2, {ClockKind::kEvent});
+  CHECK(timed.data().jobs.arrival == std::vector<double>{3620, 3625});
+  CHECK(ToString(timed.data().features) == ToString(ParseFeatures(outage + prices + ";stages(after=3>2)")));
   CHECK_THROWS_WITH(Sequence(log, 2, 2, {}), Catch::Contains("expected 2 jobs from 2 on, found 3 jobs"));
 }
 

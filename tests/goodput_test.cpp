@@ -168,6 +168,25 @@ TEST_CASE("goodput: a move that is free saves nothing") {
   CHECK(sim.state().safe_steps[0] == safe);
 }
 
+// From 60 s on: 10 s of resizing and 30 of starting anew.
+TEST_CASE("goodput: a resize of elasticity is a start, and costs one") {
+  const TinyApplication tiny;
+  const Scenario plain = tiny.Jobs("a,0,tiny,1,8\n", ",restart_s=30", {});
+  Simulator sim(WithFeatures(plain, ParseFeatures(ToString(plain.data().features) + ";elasticity(resize_s=10)")), {});
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  decision.StartAt(0, 0, 1);
+  decision.wake_at = 60.0;
+  REQUIRE(sim.Apply(decision).ok());
+  CHECK(sim.state().progress_from[0] == 30.0);
+  REQUIRE(sim.AdvanceToDecision());
+  decision.Clear();
+  decision.Resize(0, 0, 2);
+  REQUIRE(sim.Apply(decision).ok());
+  CHECK(sim.state().progress_from[0] == 100.0);
+  CHECK(sim.state().features.Find<GoodputState>()->jobs[0].starts == 2);
+}
+
 TEST_CASE("goodput: what GPUs are worth now, by hand") {
   const TinyApplication tiny;
   Simulator sim(tiny.Jobs("a,0,tiny,1,8\n", "", {}), {});

@@ -176,7 +176,8 @@ bool GoodputState::RunsOn(const SimCore& core, int job, int type) const {
          NodesUnder(core, job) == jobs[U(job)].nodes;
 }
 
-void GoodputState::StartCost(SimCore& core, int job, int /*type*/, RunStart& start) {
+void GoodputState::StartCost(SimCore& core, int job, int type, RunStart& start) {
+  const bool free = RunsOn(core, job, type);  // a resize of another feature is none
   Job& its = jobs[U(job)];
   const SimState& s = core.state();
   its.nodes = NodesUnder(core, job);
@@ -189,7 +190,7 @@ void GoodputState::StartCost(SimCore& core, int job, int /*type*/, RunStart& sta
   settling_ = job;
   ChooseBatch(core, job);
   Reckon(core, job);
-  if (start.resizes) {  // what a start still owed, it owes
+  if (free) {  // what a start still owed, it owes
     start.overhead_s = 0.0;
     return;
   }

@@ -563,4 +563,27 @@ TEST_CASE("gavel: the base FIFO keeps its jobs and its order", "[gavel]") {
   CHECK(on_k80 < 32);
 }
 
+// Neither moves a job otherwise, not even when the type is back.
+TEST_CASE("gavel: who was given a type whose GPUs have all left is given another", "[gavel]") {
+  Problem problem;
+  problem.type_names = {"p100", "v100"};
+  problem.key = {0};
+  problem.gang = {1};
+  problem.weight = {1.0};
+  problem.throughput = {1.0, 2.0};
+  problem.remaining = {10.0};
+  problem.since = {0.0};
+  QueueInOrder queue;
+  queue.Reset(1);
+  Allox allox;
+  const auto both = [&](std::vector<int> workers, const Allocation& expected) {
+    problem.workers = std::move(workers);
+    CHECK(queue.Allocate(problem) == expected);
+    CHECK(allox.Allocate(problem) == expected);
+  };
+  both({0, 1}, {0.0, 1.0});
+  both({1, 0}, {1.0, 0.0});
+  both({1, 1}, {1.0, 0.0});
+}
+
 }  // namespace berth::gavel

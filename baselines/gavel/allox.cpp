@@ -40,7 +40,8 @@ Allocation Allox::Allocate(const Problem& problem, double* cost) {
       throw Error(
           Join("gavel(objective=allox): expected jobs of one GPU, found a gang of ", problem.gang[U(i)]));
     }
-    const int type = type_of_[U(problem.key[U(i)])];
+    int& type = type_of_[U(problem.key[U(i)])];
+    if (type >= 0 && problem.workers[U(type)] < 1) type = -1;  // its GPUs have left
     if (type < 0) {
       waiting.push_back(i);
       continue;

@@ -11,7 +11,8 @@ namespace berth::gavel {
 
 // A job in the k-th place from the end of its worker's queue delays itself and the k - 1 behind it, so it
 // costs k remaining/T, and the time since its arrival besides. On each worker the job of the largest k runs
-// first, and keeps its GPU to its end: a job that was given one is no longer asked about.
+// first, and keeps its GPU to its end: a job that was given one is no longer asked about, unless all GPUs of
+// the type have left service.
 //
 // Workers of a type are alike, so one column stands for each (type, k, worker) with k up to the queue that
 // the type fills evenly: an empty earlier place is always cheaper, hence no optimum goes beyond it.

@@ -77,7 +77,8 @@ Allocation QueueInOrder::Allocate(const Problem& problem) {
     type_of_.resize(U(problem.key.back()) + 1, -1);
   }
   for (int i = 0; i < problem.jobs(); ++i) {
-    const int type = type_of_[U(problem.key[U(i)])];
+    int& type = type_of_[U(problem.key[U(i)])];
+    if (type >= 0 && problem.workers[U(type)] < problem.gang[U(i)]) type = -1;  // its GPUs have left
     if (type < 0) continue;
     free[U(type)] -= problem.gang[U(i)];
     x[problem.at(i, type)] = 1.0;

@@ -29,8 +29,9 @@ namespace berth::gavel {
 Allocation FifoAllocation(const Problem& problem, const std::vector<int>& type_order);
 
 // First in, first out without a look at speeds, as the reference's base `fifo` means it (policies/fifo.py
-// draws a type, then takes another): jobs that have GPUs keep them; the head of the queue takes a random
-// type among those with room on which it can run; the first job that finds none stops the scan.
+// draws a type, then takes another): jobs that have GPUs keep them while the type has as many in service; the
+// head of the queue takes a random type among those with room on which it can run; the first job that finds
+// none stops the scan.
 class QueueInOrder {
  public:
   void Reset(std::uint64_t seed);

@@ -10,6 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -260,6 +261,9 @@ TEST_CASE("gavel: what is not offered is refused in one line", "[baselines][gave
   CHECK_THROWS_WITH(Make("gavel(objective=allox,aware=false)"), Catch::Contains("expected aware=true"));
   CHECK_THROWS_WITH(Make("gavel(slo=keep)"), Catch::Contains("objective=max_min does not read it"));
   CHECK_THROWS_WITH(Make("gavle"), Catch::Contains("gavel"));
+  // What AlloX asks for is the gang, though the job could run on one GPU too; before the run, not at 50 s.
+  const Scenario elastic = test::With(TinyData({{"a", 4}}, {{1.0}}, {{0, 10}, {50, 10, 0, 2}}), "elasticity");
+  CHECK_THROWS_WITH(CheckRunnable(elastic, *Make("gavel(objective=allox)"), "gavel"), Catch::Contains("found a gang of 2"));
   CHECK(Make("gavel")->knowledge() == Knowledge::kBlind);
   for (const char* blind : {"water_filling", "hierarchical", "isolated", "proportional", "fifo",
                             "strategy_proof", "max_sum_throughput", "max_throughput_per_cost"}) {

@@ -5,6 +5,7 @@
 
 #include "baselines/composition/pool_list.hpp"
 #include "env/base/check.hpp"
+#include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -155,6 +156,24 @@ TEST_CASE("pools: routes by hand", "[composition]") {
   CHECK_THROWS_WITH(test::Make("pools(pools=x:a|y:b,route=gang)"), Catch::Contains("'cuts'"));
   CHECK_THROWS_WITH(test::Make("pools(route=load,cuts=1)"), Catch::Contains("contradict"));
   CHECK_THROWS_WITH(test::Make("pools(pools=x:a|y:b|z:*,route=gang,cuts=4|1)"), Catch::Contains("rising"));
+}
+
+// On nodes of 4 Sia gives 1, 2 or 4 GPUs, and AlloX one: neither runs the gang of 3, which goes elsewhere, or is refused when it comes.
+TEST_CASE("pools: a scheduler is asked about the jobs of its pool alone", "[composition]") {
+  ScenarioData data = TinyData({{"a", 4}, {"b", 4}}, {{2.0, 1.0}}, {{0, 10}, {0, 10, 0, 3}});
+  data.throughputs.gang_sizes = {1, 3, 4};
+  data.cluster.types[0].gpus_per_node = data.cluster.types[1].gpus_per_node = 4;
+  const Scenario scenario(data);
+  for (const std::string inner : {"sia", "gavel(objective=allox)"}) {
+    CAPTURE(inner);
+    const auto pools = [&](const std::string& one, const std::string& more) {
+      return Join("pools(pools=one:a:", one, "|more:b:", more, ",route=gang,cuts=1)");
+    };
+    CHECK(Decisions(pools(inner, "fcfs"), scenario) == Log{"0 start 0@0", "0 start 1@1"});
+    CHECK_THROWS_WITH(Decisions(pools("fcfs", inner), scenario), Catch::Contains("found a gang of 3"));
+    // Where all pools have it, somebody is asked about each job: that is said before the run.
+    CHECK_THROWS_WITH(CheckRunnable(scenario, *test::Make("pools(inner=" + inner + ")"), "pools"), Catch::Contains("found a gang of 3"));
+  }
 }
 
 TEST_CASE("pools: devices of their own, under every clock", "[composition]") {

@@ -36,7 +36,7 @@ class Sia final : public Scheduler {
   void Reset(const ClusterView& view) override {
     every_.Reset();
     configurations_.Reset(view);
-    CheckGangs(view);
+    for (int job = 0; job < view.num_jobs() && !view.some_jobs(); ++job) CheckGang(view, job);
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
@@ -49,6 +49,7 @@ class Sia final : public Scheduler {
     program.unallocated = unallocated_;
     program.jobs = static_cast<int>(jobs_.size());
     for (int job : jobs_) {
+      if (view.some_jobs()) CheckGang(view, job);  // else before it came
       const int held = configurations_.Held(view, job);
       const bool starting =
           goodput_ != nullptr && view.IsRunning(job) && goodput_->jobs[U(job)].trains_from > view.now();
@@ -68,16 +69,14 @@ class Sia final : public Scheduler {
   }
 
   // A job that no configuration suits would wait for ever.
-  void CheckGangs(const ClusterView& view) const {
-    for (int job = 0; job < view.num_jobs(); ++job) {
-      const auto can = [&](const sia::Configuration& c) { return CanHave(view, job, c); };
-      if (std::ranges::any_of(configurations_.list(), can)) continue;
-      const int least = view.MinGang(job), most = view.MaxGang(job);
-      throw Error(Join("sia: job ", job,
-                       " of the workload: expected a gang that is a configuration of a type it runs on (",
-                       configurations_.ToString(view), "), found ",
-                       least == most ? Join("a gang of ", least) : Join("gangs of ", least, " to ", most)));
-    }
+  void CheckGang(const ClusterView& view, int job) const {
+    const auto can = [&](const sia::Configuration& c) { return CanHave(view, job, c); };
+    if (std::ranges::any_of(configurations_.list(), can)) return;
+    const int least = view.MinGang(job), most = view.MaxGang(job);
+    throw Error(Join("sia: job ", job,
+                     " of the workload: expected a gang that is a configuration of a type it runs on (",
+                     configurations_.ToString(view), "), found ",
+                     least == most ? Join("a gang of ", least) : Join("gangs of ", least, " to ", most)));
   }
 
   std::vector<double> CostsOf(const ClusterView& view, int job, int held) {

@@ -22,7 +22,8 @@ Inner Inner::Another() const {
   return Inner(spec_, tables_);
 }
 
-void Inner::Reset(const ClusterView& view) {
+void Inner::Reset(const ClusterView& view, bool some_jobs) {
+  part_.some_jobs = some_jobs;
   shown_.assign(U(view.num_jobs()), 0);
   before_.clear(), unreported_.clear();
   Begin(view);

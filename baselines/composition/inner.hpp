@@ -32,7 +32,8 @@ class Inner {
   Inner Another() const;  // a new one of the same spec, at any time
   Knowledge knowledge() const { return scheduler_->knowledge(); }
 
-  void Reset(const ClusterView& view);
+  // `some_jobs`: others may be shown to somebody else alone.
+  void Reset(const ClusterView& view, bool some_jobs = false);
   void Begin(const ClusterView& view);
   void Show(const ClusterView& view, int job);
   // May hold at most `count` GPUs of the type, and take `free` idle ones now.

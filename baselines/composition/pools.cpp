@@ -67,7 +67,10 @@ class Pools final : public Scheduler {
       throw Error(Join("pools: parameter 'cuts': expected ", pools_.size() - 1, " of them for ",
                        pools_.size(), " pools, found ", rule_.cuts.size()));
     }
-    for (Inner& inner : inner_) inner.Reset(view);
+    const bool differ = std::any_of(pools_.begin(), pools_.end(), [&](const PoolSpec& pool) {
+      return pool.scheduler != pools_.front().scheduler;
+    });
+    for (Inner& inner : inner_) inner.Reset(view, /*some_jobs=*/differ);
     pool_.assign(U(view.num_jobs()), -1);
     order_.resize(pools_.size());
   }

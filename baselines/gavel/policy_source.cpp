@@ -130,10 +130,10 @@ void StandIn::TakePrevious(std::span<const int> jobs, Allocation& x) const {
 }
 
 void PolicyAllocations::Reset(const ClusterView& view) {
-  for (int job = 0; job < view.num_jobs(); ++job) {  // now, and not when it comes
-    if (view.MinGang(job) > objective_->largest_gang())
+  for (int job = 0; job < view.num_jobs() && !view.some_jobs(); ++job) {  // now, and not when it comes
+    if (view.GangToCome(job) > objective_->largest_gang())
       throw Error(Join(stand_in_.name(), ": expected jobs of ", objective_->largest_gang(),
-                       " GPU, found a gang of ", view.MinGang(job)));
+                       " GPU, found a gang of ", view.GangToCome(job)));
   }
   objective_->Reset(view.seed());
   stand_in_.Reset(view);

@@ -39,6 +39,7 @@ class ClusterView {
   // whole has only with predictions in place of the truth.
   ClusterView(const ClusterView& whole, const ViewPart& part, Knowledge granted) : ClusterView(whole) {
     part_ = &part;
+    some_jobs_ = some_jobs_ || part.some_jobs;
     if (!part.predicted.empty()) predicted_ = part.predicted.data();
     granted_ = granted;
     BERTH_CHECK(granted <= whole.granted_ || (predicted_ != nullptr && granted == Knowledge::kEstimate),
@@ -169,6 +170,10 @@ class ClusterView {
   }
   int MinGang(int job) const { return scenario_->MinGang(job); }  // GPUs it may run on
   int MaxGang(int job) const { return scenario_->MaxGang(job); }
+  // For Scheduler::Reset, which refuses what it could not run: Gang, of a job that has not arrived too; and
+  // may jobs to come be shown to another scheduler alone (pools)?
+  int GangToCome(int job) const { return scenario_->data().jobs.gang[Index(job)]; }
+  bool some_jobs() const { return some_jobs_; }
   // Rates are estimates where a feature has such (0 only where the truth is 0), and may change while jobs
   // run where it learns: `rates_version` is another number then, and nobody Follows.
   bool rates_are_exact() const { return !estimated_; }
@@ -293,6 +298,7 @@ class ClusterView {
   std::uint64_t rates_version_ = 0;
   const ViewPart* part_ = nullptr;     // null = the whole
   const double* predicted_ = nullptr;  // [J] ViewPart::predicted, this part's or that of one around it
+  bool some_jobs_ = false;             // ViewPart::some_jobs, likewise
   Knowledge granted_;
 };
 

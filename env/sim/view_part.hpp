@@ -16,6 +16,7 @@ struct ViewPart {
   std::vector<GpuType> types;     // [G] `count` is what the part may hold at most
   std::vector<int> free_gpus;     // [G] idle GPUs that it may take
   std::vector<double> predicted;  // [J] total steps that stand for the truth; empty = the truth
+  bool some_jobs = false;         // a job that is yet to arrive may never be shown
 };
 
 }  // namespace berth

@@ -2,11 +2,9 @@
 // Error when it is made or reset, not later.
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "baselines/schedulers.hpp"
-#include "env/features/elasticity/elasticity.hpp"
 #include "env/sim/metrics.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/fuzz/drawn_cluster.hpp"
@@ -63,9 +61,6 @@ bool Run_schedules(Bytes bytes) {
     Play(*scheduler, *simulator);
   } catch (const std::exception& error) {
     const ScenarioData& data = simulator->scenario().data();
-    // AlloX is asked about gangs: of an elastic job what it asks for is known when it comes.
-    const bool elastic = data.features.Find<ElasticitySettings>() != nullptr;
-    if (elastic && std::string_view(error.what()).find("expected jobs of one GPU") != std::string_view::npos) return true;
     Fail(Join(spec, " at ", simulator->now(), " s: ", error.what(), " (clock ", data.clock.ToString(), ", features '", ToString(data.features),
               "', ", data.provenance, ")"));
   }

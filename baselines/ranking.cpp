@@ -2,24 +2,52 @@
 
 #include <algorithm>
 
+#include "baselines/placement/in_service.hpp"
 #include "env/features/checkpoints/checkpoints.hpp"
 #include "env/features/topology/topology.hpp"
 
 namespace berth {
 
+namespace {
+
+// It runs on the type, alone and on its gang, and some of its GPUs are about to go.
+bool StaysOnLeaving(const ClusterView& view, int job, int type) {
+  return !view.plain() && view.TypeOf(job) == type && view.Partner(job) < 0 &&
+         view.Width(job) == view.Gang(job) && !AllInService(view, job);
+}
+
+}  // namespace
+
+void KeepOnLeaving(const ClusterView& view, Plan& plan) {
+  if (view.plain() || !plan.preemptive()) return;
+  for (int job : view.running()) {
+    if (!plan.Placed(job) && NoneInService(view, job)) plan.Keep(view, job);
+  }
+}
+
+bool FitsOrStays(const ClusterView& view, const Plan& plan, int job, int type) {
+  if (!StaysOnLeaving(view, job, type)) return plan.Fits(view, job, type);
+  return !plan.Placed(job) && plan.Takes(view, job, type, view.Gang(job)) <= plan.room(type);
+}
+
+void PutOrStay(const ClusterView& view, Plan& plan, int job, int type) {
+  StaysOnLeaving(view, job, type) ? plan.Keep(view, job) : plan.Put(view, job, type);
+}
+
 int FastestOrHere(const ClusterView& view, const Plan& plan, int job) {
   const int best = FastestFit(view, plan, job);
   const int here = view.TypeOf(job);
-  if (best < 0 || here < 0 || !plan.Fits(view, job, here)) return best;
-  return view.Rate(job, here) >= view.Rate(job, best) ? here : best;
+  if (here < 0 || !FitsOrStays(view, plan, job, here)) return best;
+  return best < 0 || view.Rate(job, here) >= view.Rate(job, best) ? here : best;
 }
 
 void FillByRank(const ClusterView& view, Ranking& ranking, Plan& plan) {
   std::sort(ranking.begin(), ranking.end());
+  KeepOnLeaving(view, plan);
   for (const auto& [rank, job] : ranking) {
     if (plan.total_room() == 0) return;
     const int type = FastestOrHere(view, plan, job);
-    if (type >= 0) plan.Put(view, job, type);
+    if (type >= 0) PutOrStay(view, plan, job, type);
   }
 }
 

@@ -13,11 +13,19 @@ namespace berth {
 // (rank, job), the least first, ties in arrival order.
 using Ranking = std::vector<std::pair<double, int>>;
 
+// Preemptive rules beside GPUs that are about to go, where nobody new may start: who runs on no others keeps
+// them, at no room, until they have gone, for stopping it would free nothing. Keep comes first; then a rule
+// asks and puts by FitsOrStays and PutOrStay, which count of a gang that stays the GPUs that others could
+// have, all of them where none is to go.
+void KeepOnLeaving(const ClusterView& view, Plan& plan);
+bool FitsOrStays(const ClusterView& view, const Plan& plan, int job, int type);
+void PutOrStay(const ClusterView& view, Plan& plan, int job, int type);
+
 // The fastest type with room, or the one where the job runs if that is as fast; -1 = no room anywhere.
 int FastestOrHere(const ClusterView& view, const Plan& plan, int job);
 
-// Sorts `ranking` and puts its jobs into `plan` (already begun), each on FastestOrHere; a job that does not
-// fit is passed over.
+// Sorts `ranking` and puts its jobs into `plan` (already begun), each on FastestOrHere, behind
+// KeepOnLeaving; a job that does not fit is passed over.
 void FillByRank(const ClusterView& view, Ranking& ranking, Plan& plan);
 
 // The parameter of strict rules that may be told to be loose.

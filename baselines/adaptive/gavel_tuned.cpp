@@ -11,6 +11,7 @@
 
 #include "baselines/adaptive/every.hpp"
 #include "baselines/lp.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
@@ -46,9 +47,10 @@ class GavelTuned final : public Scheduler {
     }
     const std::vector<int> chosen = Choose(view, Shares(view));
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      if (chosen[i] < 0) continue;
-      seconds_[U(jobs_[i])][U(chosen[i])] += every_.seconds();
-      type_seconds_[U(chosen[i])] += every_.seconds();
+      const int type = chosen[i] < 0 && NoneInService(view, jobs_[i]) ? view.TypeOf(jobs_[i]) : chosen[i];
+      if (type < 0) continue;
+      seconds_[U(jobs_[i])][U(type)] += every_.seconds();
+      type_seconds_[U(type)] += every_.seconds();
     }
     Emit(view, chosen, decision);
   }
@@ -100,7 +102,8 @@ class GavelTuned final : public Scheduler {
   }
 
   // By share over the part of the type's time that the job has had, then by share; of equals the first type,
-  // then the first job.
+  // then the first job. Who runs on no GPUs but such as are about to go has what the others leave idle; else
+  // it stays, for nobody else could have its GPUs.
   std::vector<int> Choose(const ClusterView& view, const std::vector<double>& shares) {
     struct Pair {
       double priority, share;
@@ -122,6 +125,8 @@ class GavelTuned final : public Scheduler {
     std::vector<int> room, chosen(jobs_.size(), -1);
     order_.clear();
     for (const GpuType& type : view.types()) room.push_back(type.count);
+    std::stable_partition(pairs.begin(), pairs.end(),
+                          [&](const Pair& pair) { return !NoneInService(view, jobs_[pair.job]); });
     for (const Pair& pair : pairs) {
       const int gpus = view.Gang(jobs_[pair.job]);
       if (chosen[pair.job] >= 0 || gpus > room[U(pair.type)] || view.Rate(jobs_[pair.job], pair.type) <= 0.0)
@@ -137,7 +142,8 @@ class GavelTuned final : public Scheduler {
   // chosen.
   void Emit(const ClusterView& view, const std::vector<int>& chosen, Decision& decision) {
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      if (chosen[i] < 0 && view.IsRunning(jobs_[i])) decision.Stop(jobs_[i]);
+      if (chosen[i] < 0 && view.IsRunning(jobs_[i]) && !NoneInService(view, jobs_[i]))
+        decision.Stop(jobs_[i]);
     }
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return view.Gang(jobs_[a]) > view.Gang(jobs_[b]); });

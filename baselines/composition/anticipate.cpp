@@ -115,8 +115,9 @@ class Anticipate final : public Scheduler {
     }
     for (const auto& [end, job] : leaving_) {
       int& room = room_[U(view.TypeOf(job))];
-      if (room >= 0) continue;
-      room += FreedBy(view, job);
+      const int freed = FreedBy(view, job);
+      if (room >= 0 || freed == 0) continue;
+      room += freed;
       decision.Stop(job);
     }
   }

@@ -11,6 +11,7 @@
 
 #include "baselines/composition/shares.hpp"
 #include "baselines/fairness/decayed_usage.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -68,12 +69,14 @@ class Hierarchical final : public Scheduler {
   void CountParts(const ClusterView& view) {
     held_.assign(inner_.size(), std::vector<int>(U(view.num_types()), 0));
     jobs_.assign(inner_.size(), {});
-    for (int job : view.running()) held_[U(view.TenantOf(job))][U(view.TypeOf(job))] += view.Width(job);
+    for (int job : view.running()) {
+      held_[U(view.TenantOf(job))][U(view.TypeOf(job))] += HeldInService(view, job);
+    }
     part_ = held_;
     rejected_.clear();
     for (const Command& command : proposed_.commands) {
       auto& part = part_[U(view.TenantOf(command.job))];
-      if (view.IsRunning(command.job)) part[U(view.TypeOf(command.job))] -= view.Width(command.job);
+      if (view.IsRunning(command.job)) part[U(view.TypeOf(command.job))] -= HeldInService(view, command.job);
       if (command.kind == CommandKind::kStart || command.kind == CommandKind::kMove)
         part[U(command.type)] += WidthOf(view, command);
       if (command.kind == CommandKind::kReject) rejected_.push_back(command.job);

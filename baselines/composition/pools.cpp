@@ -13,6 +13,7 @@
 
 #include "baselines/composition/pool_list.hpp"
 #include "baselines/composition/shares.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "baselines/placement/node_limits.hpp"
 #include "baselines/queue/score_expression.hpp"
 #include "baselines/schedulers.hpp"
@@ -110,7 +111,7 @@ class Pools final : public Scheduler {
       const int type = view.TypeOf(job);
       int& pool = pool_[U(job)];
       if (pool < 0) pool = PoolOfDevice(type, view.Devices(job).front() - view.first_device(type));
-      held_[U(pool)][U(type)] += view.Width(job);
+      held_[U(pool)][U(type)] += HeldInService(view, job);
     }
     for (int job : view.active()) {
       if (pool_[U(job)] >= 0) wanted_[U(pool_[U(job)])] += view.Gang(job);

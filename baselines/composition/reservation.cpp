@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "baselines/composition/shares.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -120,7 +121,7 @@ class Reservation final : public Scheduler {
       if (view.IsWaiting(job) && view.now() >= view.Arrival(job) + options_.patience_s)
         class_[U(job)] = Class::kFavoured;
       if (Favoured(job)) {
-        if (view.IsRunning(job)) held_[U(view.TypeOf(job))] += view.Width(job);
+        if (view.IsRunning(job)) held_[U(view.TypeOf(job))] += HeldInService(view, job);
         continue;
       }
       if (view.IsWaiting(job)) first_waiting_ = std::min(first_waiting_, view.Arrival(job));
@@ -161,7 +162,7 @@ class Reservation final : public Scheduler {
     std::vector<int>& may_hold = order_;  // [G]
     may_hold = left;
     for (int job : view.running()) {
-      if (Favoured(job) == favoured) may_hold[U(view.TypeOf(job))] += view.Width(job);
+      if (Favoured(job) == favoured) may_hold[U(view.TypeOf(job))] += HeldInService(view, job);
     }
     for (int type = 0; type < view.num_types(); ++type) inner.Limit(type, may_hold[U(type)], left[U(type)]);
     for (int job : view.active()) {

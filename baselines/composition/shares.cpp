@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baselines/placement/in_service.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
 
@@ -40,7 +41,9 @@ int Shares::Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs
   }
   int change = 0;
   for (int job : jobs) {
-    if (Fits(view, job, most_)) {
+    const bool stays =  // on GPUs of which some are about to go, which are beyond the part
+        !AllInService(view, job) && HeldInService(view, job) <= most_[U(view.TypeOf(job))];
+    if (stays || Fits(view, job, most_)) {
       inner.Show(view, job);
     } else if (view.IsRunning(job)) {  // the part has shrunk below it
       decision.Stop(job);

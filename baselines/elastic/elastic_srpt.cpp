@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baselines/elastic/width_plan.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "baselines/schedulers.hpp"
 
 namespace berth {
@@ -24,8 +25,9 @@ class ElasticSrpt final : public Scheduler {
     }
     std::sort(order_.begin(), order_.end());
     for (const auto& [seconds, job] : order_) {
+      if (plan_.WidthOf(job) > 0) continue;
       const Choice choice = Fastest(view, job);
-      if (choice.rate > 0.0) plan_.Put(job, choice.type, choice.width);
+      if (choice.rate > 0.0) plan_.Put(view, job, choice.type, choice.width);
     }
     plan_.Emit(view, decision);
   }
@@ -38,6 +40,9 @@ class ElasticSrpt final : public Scheduler {
   // In the room that there is; ties: as it runs now, then the fewest GPUs.
   Choice Fastest(const ClusterView& view, int job) const {
     Choice best;
+    const int here = view.TypeOf(job), held = view.Width(job);
+    if (!AllInService(view, job) && WidthPlan::Takes(view, job, here, held) <= plan_.room(here))
+      best = {view.RateAt(job, here, held), here, held};
     for (int type = 0; type < view.num_types(); ++type) {
       for (int width = view.MinGang(job); width <= std::min(view.MaxGang(job), plan_.room(type)); ++width) {
         const double rate = view.RateAt(job, type, width);

@@ -29,7 +29,7 @@ class EqualShare final : public Scheduler {
       const int job = jobs_.back();
       const int width = Next(view, job);
       if (width > 0) {
-        plan_.Widen(job, width);
+        plan_.Widen(view, job, width);
         std::push_heap(jobs_.begin(), jobs_.end(), more);
       } else {
         jobs_.pop_back();

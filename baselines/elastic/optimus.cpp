@@ -26,7 +26,9 @@ class Optimus final : public Scheduler {
     plan_.Begin(view);
     const bool allocate = view.now() >= next_;
     if (!allocate) {
-      for (int job : view.running()) plan_.Put(job, view.TypeOf(job), view.Width(job));
+      for (int job : view.running()) {
+        if (plan_.WidthOf(job) == 0) plan_.Put(view, job, view.TypeOf(job), view.Width(job));
+      }
       for (int job : view.waiting()) plan_.Place(view, job);
     } else {
       next_ = view.now() + interval_;
@@ -77,7 +79,7 @@ class Optimus final : public Scheduler {
       std::pop_heap(steps_.begin(), steps_.end(), less);
       const Step step = steps_.back();
       steps_.pop_back();
-      if (step.width <= plan_.Reach(step.job)) plan_.Widen(step.job, step.width);
+      if (step.width <= plan_.Reach(step.job)) plan_.Widen(view, step.job, step.width);
       push(step.job);
     }
   }

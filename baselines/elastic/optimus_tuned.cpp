@@ -34,8 +34,9 @@ class OptimusTuned final : public Scheduler {
       const auto best = std::max_element(
           jobs_.begin(), jobs_.end(), [](const Candidate& a, const Candidate& b) { return a.gain < b.gain; });
       if (best == jobs_.end() || best->gain <= 0.0) break;
-      if (plan_.room(plan_.TypeOf(best->job)) > 0) plan_.Widen(best->job, plan_.WidthOf(best->job) + 1);
-      best->gain = plan_.room(plan_.TypeOf(best->job)) > 0 ? Gain(view, best->job) : 0.0;
+      const int wider = plan_.WidthOf(best->job) + 1;
+      if (wider <= plan_.Reach(best->job)) plan_.Widen(view, best->job, wider);
+      best->gain = Gain(view, best->job);
     }
     Emit(view, decision);
   }
@@ -48,7 +49,7 @@ class OptimusTuned final : public Scheduler {
 
   double Gain(const ClusterView& view, int job) {
     const int type = plan_.TypeOf(job), gpus = plan_.WidthOf(job);
-    if (plan_.room(type) == 0 || gpus + 1 > Most(view, job, type)) return 0.0;
+    if (gpus + 1 > std::min(plan_.Reach(job), Most(view, job, type))) return 0.0;
     return (StepSeconds(view, job, type, gpus) - StepSeconds(view, job, type, gpus + 1)) *
            StepsLeft(view, job);
   }

@@ -2,15 +2,27 @@
 
 #include <algorithm>
 
+#include "baselines/placement/in_service.hpp"
+
 namespace berth {
 
 void WidthPlan::Begin(const ClusterView& view) {
   type_.resize(Index(view.num_jobs()), -1);
   width_.resize(Index(view.num_jobs()), 0);
-  for (int job : placed_) type_[Index(job)] = -1, width_[Index(job)] = 0;
+  taken_.resize(Index(view.num_jobs()), 0);
+  for (int job : placed_) type_[Index(job)] = -1, width_[Index(job)] = taken_[Index(job)] = 0;
   placed_.clear();
   room_.clear();
   for (const GpuType& type : view.types()) room_.push_back(type.count);
+  if (view.plain()) return;
+  for (int job : view.running()) {
+    if (NoneInService(view, job)) Put(view, job, view.TypeOf(job), view.Width(job));
+  }
+}
+
+int WidthPlan::Takes(const ClusterView& view, int job, int type, int width) {
+  if (view.plain() || view.TypeOf(job) != type || view.Width(job) != width) return width;
+  return HeldInService(view, job);
 }
 
 int WidthPlan::Least(const ClusterView& view, int job, int type) {
@@ -21,28 +33,31 @@ int WidthPlan::Least(const ClusterView& view, int job, int type) {
 }
 
 bool WidthPlan::Place(const ClusterView& view, int job) {
+  if (WidthOf(job) > 0) return true;
   const int here = view.TypeOf(job);
   int best = -1;
   double best_rate = 0.0;
   for (int type = 0; type < view.num_types(); ++type) {
     const int least = Least(view, job, type);
-    if (least == 0 || least > room(type)) continue;
+    if (least == 0 || Takes(view, job, type, least) > room(type)) continue;
     const double rate = type == here ? kNever : view.RateAt(job, type, least);
     if (rate > best_rate) best = type, best_rate = rate;
   }
-  if (best >= 0) Put(job, best, Least(view, job, best));
+  if (best >= 0) Put(view, job, best, Least(view, job, best));
   return best >= 0;
 }
 
-void WidthPlan::Put(int job, int type, int width) {
+void WidthPlan::Put(const ClusterView& view, int job, int type, int width) {
   type_[Index(job)] = type, width_[Index(job)] = width;
-  room_[Index(type)] -= width;
+  taken_[Index(job)] = Takes(view, job, type, width);
+  room_[Index(type)] -= taken_[Index(job)];
   placed_.push_back(job);
 }
 
-void WidthPlan::Widen(int job, int width) {
-  room_[Index(TypeOf(job))] -= width - WidthOf(job);
-  width_[Index(job)] = width;
+void WidthPlan::Widen(const ClusterView& view, int job, int width) {
+  const int takes = Takes(view, job, TypeOf(job), width);
+  room_[Index(TypeOf(job))] -= takes - taken_[Index(job)];
+  width_[Index(job)] = width, taken_[Index(job)] = takes;
 }
 
 void WidthPlan::Emit(const ClusterView& view, Decision& decision) const {

@@ -1,10 +1,13 @@
 // Who runs on how many GPUs of which type after this decision: what schedulers of elastic gangs share
 // (env/features/elasticity/elasticity.hpp). Without that feature every job has one width, its gang.
 //
-//   plan.Begin(view);                                     // an empty cluster
+//   plan.Begin(view);                                     // an empty cluster, but for who keeps what goes
 //   plan.Place(view, job);                                // on its least width
-//   if (int width = ...; width <= plan.Reach(job)) plan.Widen(job, width);
+//   if (int width = ...; width <= plan.Reach(job)) plan.Widen(view, job, width);
 //   plan.Emit(view, decision);                            // stops, moves, resizes and starts that lead there
+//
+// GPUs that are about to go take nobody new. Who runs on no others is placed there by Begin, and takes no
+// room; a gang that stays on some takes as many as it would leave to others.
 #pragma once
 
 #include <vector>
@@ -17,23 +20,27 @@ namespace berth {
 class WidthPlan {
  public:
   void Begin(const ClusterView& view);
+  // GPUs of the room that the job would take there.
+  static int Takes(const ClusterView& view, int job, int type, int width);
   // The fewest GPUs of the type on which the job can run; 0 = it cannot.
   static int Least(const ClusterView& view, int job, int type);
   // On its least width: where it runs if that has room, else on the type where that is fastest. Is there
-  // room?
+  // room, or was it placed before?
   bool Place(const ClusterView& view, int job);
-  void Put(int job, int type, int width);
-  void Widen(int job, int width);  // REQUIRES: it is placed, width <= Reach(job)
+  void Put(const ClusterView& view, int job, int type, int width);  // REQUIRES: it is not placed
+  void Widen(const ClusterView& view, int job, int width);  // REQUIRES: it is placed, width <= Reach(job)
 
   int TypeOf(int job) const { return type_[Index(job)]; }    // -1 = not placed
   int WidthOf(int job) const { return width_[Index(job)]; }  // 0 = not placed
   int room(int type) const { return room_[Index(type)]; }
-  int Reach(int job) const { return WidthOf(job) + room(TypeOf(job)); }  // all that it could have
+  int Reach(int job) const { return taken_[Index(job)] + room(TypeOf(job)); }  // all that it could have anew
+  bool OnLeaving(int job) const { return taken_[Index(job)] < WidthOf(job); }  // placed on GPUs about to go
   void Emit(const ClusterView& view, Decision& decision) const;
 
  private:
   static std::size_t Index(int i) { return static_cast<std::size_t>(i); }
   std::vector<int> type_, width_;  // [J]
+  std::vector<int> taken_;         // [J] GPUs of the room
   std::vector<int> room_;          // [G]
   std::vector<int> placed_;
 };

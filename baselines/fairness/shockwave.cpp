@@ -79,6 +79,7 @@ class Shockwave final : public Scheduler {
     const bool begins = view.now() >= next_ - kRounding || view.running().empty();
     plan_.Begin(view, /*preemptive=*/true);
     if (begins) {
+      KeepOnLeaving(view, plan_);
       const bool changed =
           !std::equal(known_.begin(), known_.end(), view.active().begin(), view.active().end());
       const double since = std::floor((view.now() - made_at_ + kRounding) / options_.round_s);
@@ -91,7 +92,8 @@ class Shockwave final : public Scheduler {
       next_ = made_at_ + (round_ + 1) * options_.round_s;
       for (std::size_t i = 0; i < planned_.size(); ++i) {
         const int job = planned_[i], type = window_.type[i][U(round_)];
-        if (type >= 0 && !view.IsDone(job) && plan_.Fits(view, job, type)) plan_.Put(view, job, type);
+        if (type >= 0 && !view.IsDone(job) && FitsOrStays(view, plan_, job, type))
+          PutOrStay(view, plan_, job, type);
       }
     } else {
       for (int job : view.running()) plan_.Keep(view, job);

@@ -92,16 +92,17 @@ class Themis final : public Scheduler {
       auto& its = leases_[U(job)];
       if (its.empty()) its.push_back({view.Width(job), view.now() + lease_});  // another started it
       std::erase_if(its, [&](const Lease& lease) { return lease.until <= view.now() + kRounding; });
+      if (plan_.WidthOf(job) > 0) continue;  // on GPUs that nobody else can have
       int gpus = 0;
       for (const Lease& lease : its) gpus += lease.gpus;
       int width = Widest(view, job, view.TypeOf(job), std::min(gpus, view.Width(job)));
-      if (width > plan_.room(view.TypeOf(job))) width = 0;
+      if (WidthPlan::Takes(view, job, view.TypeOf(job), width) > plan_.room(view.TypeOf(job))) width = 0;
       for (int over = gpus - width; over > 0;) {  // given back, the newest first
         const int back = std::min(over, its.back().gpus);
         its.back().gpus -= back, over -= back;
         if (its.back().gpus == 0) its.pop_back();
       }
-      if (width > 0) plan_.Put(job, view.TypeOf(job), width);
+      if (width > 0) plan_.Put(view, job, view.TypeOf(job), width);
     }
   }
 
@@ -169,6 +170,7 @@ class Themis final : public Scheduler {
     if (std::all_of(offered.begin(), offered.end(), [](int gpus) { return gpus == 0; })) return;
     std::vector<App> apps;
     for (int job : view.active()) {
+      if (plan_.OnLeaving(job)) continue;  // more GPUs would be all of them anew
       App app = Bids(view, job);
       if (app.bids.size() > 1) apps.push_back(std::move(app));
     }
@@ -215,9 +217,9 @@ class Themis final : public Scheduler {
   void Give(const ClusterView& view, int job, int type, int width, double seconds) {
     const int has = plan_.WidthOf(job);
     if (has > 0) {
-      plan_.Widen(job, width);
+      plan_.Widen(view, job, width);
     } else {
-      plan_.Put(job, type, width);
+      plan_.Put(view, job, type, width);
     }
     leases_[U(job)].push_back({width - has, view.now() + std::max(kShortest, seconds)});
   }

@@ -61,8 +61,8 @@ void SpreadRows(std::span<const int> jobs, std::span<const int> some, const Allo
 void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool reads_future,
                      Problem& problem) {
   problem.Clear();
+  problem.workers = GpusToShare(view, jobs);
   for (const GpuType& type : view.types()) {
-    problem.workers.push_back(type.count);
     problem.type_names.push_back(type.name);
     problem.price.push_back(type.price_per_hour);
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
 #include "env/base/index.hpp"
 
@@ -157,13 +158,20 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
     if (!Rounds(view)) attained_[U(job)] = view.AttainedSeconds(job);
     dirty_ = true;
   }
-  for (int type = 0; type < view.num_types(); ++type) {
-    const int count = view.types()[U(type)].count;
-    dirty_ = dirty_ || count != room_[U(type)];
-    room_[U(type)] = count;
-  }
+  const std::vector<int> room = GpusToShare(view, jobs_);
+  dirty_ = dirty_ || room != room_;
+  room_ = room;
   // A job that waited for others (feature stages) comes after jobs that arrived later.
   if (!std::is_sorted(jobs_.begin(), jobs_.end())) std::sort(jobs_.begin(), jobs_.end());
+}
+
+std::vector<int> GpusToShare(const ClusterView& view, std::span<const int> jobs) {
+  std::vector<int> gpus;
+  for (const GpuType& type : view.types()) gpus.push_back(type.count);
+  for (int job : jobs) {
+    if (AloneOnLeaving(view, job)) gpus[U(view.TypeOf(job))] += view.Width(job);
+  }
+  return gpus;
 }
 
 void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& source) {
@@ -270,11 +278,35 @@ void RoundMechanism::Select(const ClusterView& view) {
     ordered_ = ordered_ || view.Partner(job) >= 0;  // who shares a GPU may contend for it with another
   }
   for (auto& taken : taken_) taken.clear();
+  leaving_.clear();
+  for (int job : jobs_) {
+    if (!AloneOnLeaving(view, job)) continue;
+    leaving_.push_back(job);
+    taken_job_[U(job)] = 1;
+  }
   if (starts_cost_) TakeStarting(view);
   for (int type : order_) {
     free_ = view.types()[U(type)].count - (starts_cost_ ? starting_gpus_[U(type)] : 0);
     std::erase_if(queues_[U(type)], [this](const Queued& queued) { return AnyTaken(queued.unit); });
     TakeBest(queues_[U(type)], type);
+    TakeLeaving(view, type);
+  }
+}
+
+// Those on GPUs that are about to go, on what the others leave idle; the rest stay (Place), for nobody else
+// could have their GPUs.
+void RoundMechanism::TakeLeaving(const ClusterView& view, int type) {
+  come_.clear();
+  for (int job : leaving_) {
+    const Row& row = rows_[At(job, type)];
+    if (view.TypeOf(job) == type) come_.push_back({row.priority, row.deficit, job, view.Gang(job)});
+  }
+  std::sort(come_.begin(), come_.end(),
+            [this, type](const Queued& a, const Queued& b) { return Before(a, b, type); });
+  for (const Queued& queued : come_) {
+    if (queued.gang > free_) continue;
+    taken_job_[U(queued.unit)] = 0;
+    Take(queued, type);
   }
 }
 
@@ -366,6 +398,10 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
   bool left_out = false;
   for (int job : jobs_) {
     if (placed_[U(job)] != 0) continue;
+    if (std::binary_search(leaving_.begin(), leaving_.end(), job)) {
+      SetPlaced(job, view.TypeOf(job));
+      continue;
+    }
     left_out = true;
     if (view.IsRunning(job)) decision.Stop(job);
   }

@@ -16,7 +16,8 @@
 //                     later. Asked in between for another reason, such as a GPU that grew hot, it leaves what
 //                     runs.
 //
-// GPUs that leave or return ask for a new allocation, as jobs do; the reference has no such.
+// GPUs that leave or return ask for a new allocation, as jobs do; the reference has no such. Who runs on no
+// others than are about to go moves to what is left idle, or stays until they have gone.
 //
 // The reference knows no costs of a start. Where there are some (and not under reference_rounds), a unit
 // without progress since its last start keeps its GPUs: jobs that were to change places before they have
@@ -51,6 +52,9 @@ struct PairShares {
   std::vector<std::array<int, 2>> jobs;  // each first < second
   Allocation share;                      // [pairs, G]
 };
+
+// [G] GPUs that the jobs can have: those in service, and those about to go whose jobs stay until then.
+std::vector<int> GpusToShare(const ClusterView& view, std::span<const int> jobs);
 
 // Where allocations come from: a policy, or a recording.
 class AllocationSource {
@@ -119,6 +123,7 @@ class RoundMechanism {
   void TakePairs(const PairShares* pairs);                                  // of the new allocation
   void Select(const ClusterView& view);                                     // _schedule_jobs_on_workers
   void TakeBest(std::span<Queued> queue, int type);
+  void TakeLeaving(const ClusterView& view, int type);
   void TakeByRange(std::span<Queued> queue, int type, double least, double most);
   void Take(const Queued& queued, int type);
   bool AnyTaken(int unit) const {
@@ -140,7 +145,7 @@ class RoundMechanism {
   double half_round_ = 0.0;  // s
   double last_reset_ = 0.0;  // s
   double look_again_ = 0.0;  // s; clocks without rounds: until then the last choice holds
-  std::vector<int> room_;    // [G] GPUs in service at the last decision
+  std::vector<int> room_;    // [G] GpusToShare at the last decision
   bool starts_cost_ = false;
   std::vector<std::uint8_t> starting_;  // [J] it runs, and has made no progress since it started before now
   std::vector<double> started_, steps_, from_steps_;  // [J] its run's begin, its steps now and at the begin
@@ -169,7 +174,7 @@ class RoundMechanism {
   RadixSort<Queued> sort_;
   std::vector<std::uint8_t> taken_job_, taken_device_, placed_;  // [J], [D], [J]
   Allocation fresh_;
-  std::vector<int> devices_;
+  std::vector<int> devices_, leaving_;  // leaving_: jobs on no GPUs but such as are about to go
 };
 
 }  // namespace berth::gavel

@@ -37,9 +37,10 @@ class Matching final : public Scheduler {
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
 
   void Decide(const ClusterView& view, Decision& decision) override {
+    plan_.Begin(view, /*preemptive=*/true);
+    KeepOnLeaving(view, plan_);
     Weigh(view);
     Match(view);
-    plan_.Begin(view, /*preemptive=*/true);
     Fill(view);
     plan_.Emit(view, decision);
   }
@@ -69,7 +70,8 @@ class Matching final : public Scheduler {
       for (int type = 0; type < view.num_types(); ++type) {
         const double left = view.RemainingSeconds(job, type) + ChangeSeconds(view, job, type);
         const double stay = view.TypeOf(job) == type ? 1.0 + kStay : 1.0;
-        all_.push_back(left < kNever ? stay * MemberWeight(view, job, std::max(left, 1e-9)) : 0.0);
+        const bool open = left < kNever && !plan_.Placed(job);
+        all_.push_back(open ? stay * MemberWeight(view, job, std::max(left, 1e-9)) : 0.0);
       }
     }
     needed_.assign(active.size(), 0);
@@ -139,7 +141,7 @@ class Matching final : public Scheduler {
     std::sort(order_.begin(), order_.end());
     for (const auto& [negative, pair] : order_) {
       const int job = jobs_[U(pair) / types_], type = static_cast<int>(U(pair) % types_);
-      if (plan_.Fits(view, job, type)) plan_.Put(view, job, type);
+      if (FitsOrStays(view, plan_, job, type)) PutOrStay(view, plan_, job, type);
     }
   }
 

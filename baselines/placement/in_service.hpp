@@ -12,10 +12,22 @@ inline bool AllInService(const ClusterView& view, int job) {
   return std::ranges::all_of(view.Devices(job), [&](int device) { return view.InService(device); });
 }
 
-// False of a job that does not run. Any thread.
+// False of a job that does not run, and in a cluster without features, where nothing leaves and a live one
+// does not say which GPUs a job has. Any thread.
 inline bool NoneInService(const ClusterView& view, int job) {
-  return view.IsRunning(job) &&
+  return !view.plain() && view.IsRunning(job) &&
          std::ranges::none_of(view.Devices(job), [&](int device) { return view.InService(device); });
+}
+
+// The same of a job that shares them with nobody: nobody else can have them. Any thread.
+inline bool AloneOnLeaving(const ClusterView& view, int job) {
+  return NoneInService(view, job) && view.Partner(job) < 0;
+}
+
+// GPUs that it holds, but for those that will leave service. Any thread.
+inline int HeldInService(const ClusterView& view, int job) {
+  return static_cast<int>(
+      std::ranges::count_if(view.Devices(job), [&](int device) { return view.InService(device); }));
 }
 
 // GPUs that others may take once a job has left: not those that will leave service, or have others on them.

@@ -48,6 +48,7 @@ class Las final : public Scheduler {
   // One pass over those that run and those that wait, in order of service.
   void Fill(const ClusterView& view) {
     plan_.Begin(view, /*preemptive=*/true);
+    KeepOnLeaving(view, plan_);
     auto next = running_.begin();
     while (plan_.total_room() > 0) {
       int room = 0;  // a larger gang than this fits nowhere
@@ -62,7 +63,7 @@ class Las final : public Scheduler {
         return;
       }
       const int type = FastestOrHere(view, plan_, job);
-      if (type >= 0) plan_.Put(view, job, type);
+      if (type >= 0) PutOrStay(view, plan_, job, type);
     }
   }
 

@@ -39,7 +39,7 @@ class PreemptMigrate final : public Scheduler {
     Preempt(view);
     plan_.Begin(view, /*preemptive=*/true);
     for (int job : view.active()) {
-      if (target_[U(job)] >= 0) plan_.Put(view, job, target_[U(job)]);
+      if (target_[U(job)] >= 0) PutOrStay(view, plan_, job, target_[U(job)]);
     }
     plan_.Emit(view, decision);
   }
@@ -131,7 +131,9 @@ class PreemptMigrate final : public Scheduler {
     double gain = wait;
     room = room_[U(type)];
     for (auto entry = here_.rbegin(); entry != here_.rend() && room < view.Gang(job); ++entry) {
-      room += FreedBy(view, entry->second);
+      const int freed = FreedBy(view, entry->second);
+      if (freed == 0) continue;
+      room += freed;
       gain -= run + margin_ * StartSeconds(view, entry->second, type, type);
       victims.push_back(entry->second);
     }

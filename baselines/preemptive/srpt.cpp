@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "baselines/placement/in_service.hpp"
 #include "baselines/preemptive/waiting_order.hpp"
 #include "baselines/radix_sort.hpp"
 #include "baselines/ranking.hpp"
@@ -76,6 +77,7 @@ class Srpt final : public Scheduler {
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
+    if (AnyOnLeaving(view)) return DecideByPlan(view, decision);
     waiting_.Track(view, view.num_types());
     Track(view);
     Look(view);
@@ -90,6 +92,30 @@ class Srpt final : public Scheduler {
   static bool After(const Pair& a, const Pair& b) { return b < a; }  // for heaps with the least in front
   static constexpr std::int8_t kNowhere = -1, kStarts = -1;
   static constexpr std::size_t kAhead = 16;  // jobs whose rates are fetched while others are read
+
+  static bool AnyOnLeaving(const ClusterView& view) {
+    const auto leaves = [&](int job) { return !AllInService(view, job); };
+    return !view.plain() && std::ranges::any_of(view.running(), leaves);
+  }
+
+  // All pairs anew, for as long as jobs run on GPUs that are about to go: who stays there takes no room.
+  void DecideByPlan(const ClusterView& view, Decision& decision) {
+    moves_.clear();
+    for (int job : view.active()) {
+      const double steps = view.RemainingSteps(job);
+      for (int type = 0; type < view.num_types(); ++type) {
+        const double seconds = Seconds(view, job, type, steps);
+        if (seconds < kNever) moves_.push_back({seconds, Pair::Tie(view.TypeOf(job) != type, job, type)});
+      }
+    }
+    std::sort(moves_.begin(), moves_.end());
+    plan_.Begin(view, /*preemptive=*/true);
+    KeepOnLeaving(view, plan_);
+    for (const Pair& pair : moves_) {
+      if (FitsOrStays(view, plan_, pair.job(), pair.type())) PutOrStay(view, plan_, pair.job(), pair.type());
+    }
+    plan_.Emit(view, decision);
+  }
 
   // Whoever changed is held anew, in a place behind; now and then all are, and fill those that were left.
   void Track(const ClusterView& view) {

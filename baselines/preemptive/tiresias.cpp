@@ -61,10 +61,11 @@ class Tiresias final : public Scheduler {
     for (int job : view.active()) view.IsRunning(job) ? Demote(view, job) : Promote(view, job);
     if (gittins_) SortByIndex(view);
     plan_.Begin(view, /*preemptive=*/true);
+    KeepOnLeaving(view, plan_);
     for (const auto& queue : queues_) {
       for (int job : queue) {
         const int type = FastestOrHere(view, plan_, job);
-        if (type >= 0) plan_.Put(view, job, type);
+        if (type >= 0) PutOrStay(view, plan_, job, type);
       }
     }
     plan_.Emit(view, decision);

@@ -90,9 +90,10 @@ class Tuned final : public Scheduler {
     }
     std::sort(choices_.begin(), choices_.end(), Before);
     plan_.Begin(view, /*preemptive=*/true);
+    KeepOnLeaving(view, plan_);
     for (const Choice& choice : choices_) {
       if (plan_.total_room() == 0) break;
-      if (plan_.Fits(view, choice.job, choice.type)) plan_.Put(view, choice.job, choice.type);
+      if (FitsOrStays(view, plan_, choice.job, choice.type)) PutOrStay(view, plan_, choice.job, choice.type);
     }
     plan_.Emit(view, decision);
     const bool all_run = plan_.placed().size() == view.active().size();

@@ -19,11 +19,13 @@ class PreemptiveQueue final : public Scheduler {
     for (int job : view.active()) order_.push_back({rule_.score(view, job), job});
     std::sort(order_.begin(), order_.end());
     plan_.Begin(view, /*preemptive=*/true);
+    KeepOnLeaving(view, plan_);
     bool blocked = false;
     for (const auto& [score, job] : order_) {
       if (plan_.total_room() == 0) break;
+      if (plan_.Placed(job)) continue;
       const int here = view.TypeOf(job);
-      if (here >= 0 && plan_.Fits(view, job, here)) {
+      if (here >= 0 && FitsOrStays(view, plan_, job, here)) {
         plan_.Keep(view, job);
         continue;
       }

@@ -45,11 +45,12 @@ class GangScheduling final : public Scheduler {
       in_slice_ = false;
     }
     plan_.Begin(view, /*preemptive=*/true);
+    KeepOnLeaving(view, plan_);
     double costs = 0.0;  // what the slice's row pays to start, on top of its slice
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (const auto& [job, type] : rows_[r].places) {
-        if (!plan_.Fits(view, job, type)) continue;
-        plan_.Put(view, job, type);
+        if (!FitsOrStays(view, plan_, job, type)) continue;
+        PutOrStay(view, plan_, job, type);
         if (r == 0) costs = std::max(costs, ChangeSeconds(view, job, type));
       }
     }

@@ -89,12 +89,13 @@ void Turns::Decide(const ClusterView& view, Decision& decision) {
     return Of(a).key != Of(b).key ? Of(a).key < Of(b).key : Of(a).since < Of(b).since;
   });
   plan_.Begin(view, /*preemptive=*/true);
+  KeepOnLeaving(view, plan_);
   double soonest = kNever;  // s until the first turn ends
   for (int job : order_) {
     if (plan_.total_room() == 0) break;
     const int type = FastestOrHere(view, plan_, job);
     if (type < 0) continue;
-    plan_.Put(view, job, type);
+    PutOrStay(view, plan_, job, type);
     Turn& turn = Of(job);
     turn.costs += ChangeSeconds(view, job, type);
     soonest = std::min(soonest, quantum_ + turn.costs - (view.AttainedSeconds(job) - turn.begin));

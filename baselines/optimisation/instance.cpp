@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
 #include "env/base/index.hpp"
 
@@ -38,7 +39,8 @@ void Describe(const ClusterView& view, Instance& instance) {
   }
   for (int job : view.running()) {
     auto& free_at = instance.free_at[U(view.TypeOf(job))];
-    free_at.insert(free_at.end(), U(view.Gang(job)), view.RemainingSeconds(job, view.TypeOf(job)));
+    free_at.insert(free_at.end(), U(LeftToOthers(view, job, view.Gang(job))),
+                   view.RemainingSeconds(job, view.TypeOf(job)));
   }
   for (auto& free_at : instance.free_at) std::sort(free_at.begin(), free_at.end());
   for (int job : view.waiting()) {

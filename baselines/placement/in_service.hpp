@@ -30,6 +30,12 @@ inline int HeldInService(const ClusterView& view, int job) {
       std::ranges::count_if(view.Devices(job), [&](int device) { return view.InService(device); }));
 }
 
+// What a plan counts as free after it of the `held` GPUs that it counts for: not those that will leave
+// service. Any thread.
+inline int LeftToOthers(const ClusterView& view, int job, int held) {
+  return AllInService(view, job) ? held : HeldInService(view, job);
+}
+
 // GPUs that others may take once a job has left: not those that will leave service, or have others on them.
 // Any thread.
 inline int FreedBy(const ClusterView& view, int job) {

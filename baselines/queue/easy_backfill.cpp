@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baselines/placement/in_service.hpp"
 #include "env/base/index.hpp"
 #include "env/predict/run_times.hpp"
 
@@ -67,13 +68,16 @@ const std::vector<Release>& ReleaseOrder::First(const ClusterView& view, const P
   first_.clear();
   const OfType& its = types_[U(type)];
   const double slack = kRounding * view.now();
+  const auto release = [&](int job) {
+    return Release{EstimatedRelease(view, job), job, LeftToOthers(view, job, view.Gang(job))};
+  };
   // Everybody whose estimate may be as early as the one that completes the `gpus`, by their keys.
   double horizon = kNever;
   int back = 0;
   for (auto entry = its.steady.First(); entry.job >= 0; entry = its.steady.First(&entry)) {
     const double rounding = kRounding * std::abs(entry.key) + slack;
     if (ReleaseAfter(view, entry.key, -rounding) > horizon) break;
-    first_.push_back({EstimatedRelease(view, entry.job), entry.job, view.Gang(entry.job)});
+    first_.push_back(release(entry.job));
     const bool enough = back >= gpus;
     back += first_.back().gang;
     if (enough || back < gpus) continue;
@@ -81,7 +85,7 @@ const std::vector<Release>& ReleaseOrder::First(const ClusterView& view, const P
     const double soonest = std::nextafter(view.now(), kNever);
     horizon = ReleaseAfter(view, std::max(entry.key + rounding, soonest), 0.0);
   }
-  for (int job : its.unsteady) first_.push_back({EstimatedRelease(view, job), job, view.Gang(job)});
+  for (int job : its.unsteady) first_.push_back(release(job));
   for (int job : plan.placed()) {
     if (plan.TypeOf(job) != type) continue;
     first_.push_back({EstimatedRelease(view, job, type, view.now()), job, view.Gang(job)});

@@ -8,6 +8,7 @@
 #include "baselines/preemptive/service_distribution.hpp"
 #include "env/base/rng.hpp"
 #include "env/features/table.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -153,6 +154,19 @@ TEST_CASE("tiresias: queues and thresholds by hand", "[baselines]") {
   CHECK_THROWS_WITH(test::Make("tiresias(thresholds=4:x)"), Catch::Contains("thresholds"));
   CHECK_THROWS_WITH(test::Make("tiresias(delta=5)"), Catch::Contains("policy=las does not read it"));
   CHECK(test::Make("tiresias(policy=gittins,delta=5)") != nullptr);
+}
+
+TEST_CASE("gittins, tiresias: service is that of the GPUs that a job held, not of its gang", "[baselines]") {
+  ScenarioData data = TinyData({{"a", 2}}, {{1.0}}, {{0, 1000, 0, 2}});
+  data.features = ParseFeatures("elasticity");
+  Simulator sim(Scenario(data), {});
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  decision.StartAt(0, 0, 1);
+  decision.wake_at = 100.0;
+  REQUIRE(sim.Apply(decision).ok());
+  REQUIRE(sim.AdvanceToDecision());
+  CHECK(AttainedGpuSeconds(sim.View(Knowledge::kBlind), 0) == 100.0);
 }
 
 TEST_CASE("preempt_migrate: stops a job exactly when that saves time, whatever it costs", "[baselines]") {

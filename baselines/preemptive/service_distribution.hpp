@@ -53,9 +53,10 @@ class LearnedServices {
   double delta_;
 };
 
-// GPU-seconds that a job has had; needs kBlind.
+// GPU-seconds that a job has had, on its gang or, where a feature lets it, on other numbers of GPUs; needs
+// kBlind.
 inline double AttainedGpuSeconds(const ClusterView& view, int job) {
-  return view.AttainedSeconds(job) * view.Gang(job);
+  return view.plain() ? view.AttainedSeconds(job) * view.Gang(job) : view.AttainedGpuSeconds(job);
 }
 
 }  // namespace berth

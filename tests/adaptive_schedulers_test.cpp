@@ -109,6 +109,9 @@ TEST_CASE("adaptive: sia refuses a gang that is no configuration, and all leaves
   ExpandAll(plan);
   CHECK(std::ranges::count(plan.schedulers, "sia") == 0);
   CHECK(std::ranges::count(plan.refused, "sia", &Refusal::scheduler) == 1);
+  // Where it is named that is said before the first workload is run.
+  plan.schedulers = {"fcfs", "sia"};
+  CHECK_THROWS_WITH(EmptyRows(plan), Catch::Contains("found a gang of 3"));
   plan = {};
   plan.schedulers = {kAllSchedulers};
   plan.workloads = {with_gang(2, 4)};

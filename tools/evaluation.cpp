@@ -67,8 +67,11 @@ void ExpandAll(EvaluationPlan& plan) {
 std::vector<ResultRow> EmptyRows(const EvaluationPlan& plan) {
   std::vector<ResultRow> rows;
   for (const std::string& spec : plan.schedulers) {
-    const std::unique_ptr<Scheduler> scheduler = plan.make(spec);
-    CheckRunnable(plan.workloads[0], *scheduler, spec);
+    std::unique_ptr<Scheduler> scheduler;
+    for (const Scenario& scenario : plan.workloads) {
+      scheduler = plan.make(spec);  // one of Python's begins one run
+      CheckRunnable(scenario, *scheduler, spec);
+    }
     rows.push_back({spec, UsedKnowledge(*scheduler, plan.workloads[0].data()),
                     std::vector<RunResult>(plan.workloads.size())});
   }

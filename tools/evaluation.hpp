@@ -44,7 +44,8 @@ inline constexpr const char* kAllSchedulers = "all";
 // all of the plan's workloads and is not named already, those that know less first.
 void ExpandAll(EvaluationPlan& plan);
 
-// The rows of the plan before anything has run. Throws Error for a scheduler that cannot run.
+// The rows of the plan before anything has run. Throws Error for a scheduler that cannot run one of the
+// workloads.
 std::vector<ResultRow> EmptyRows(const EvaluationPlan& plan);
 
 // One row a scheduler, in the order of the plan; none where it was stopped. Throws what the first run in that

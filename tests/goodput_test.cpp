@@ -298,6 +298,9 @@ TEST_CASE("goodput: a folder of curves that is not there is said by the name of 
 }
 
 TEST_CASE("goodput: wrong profiles and jobs are said in a line") {
+  for (const std::string name : {"curves", "known"})
+    CHECK(test::MessageOf([&] { ParseFeatures("goodput(" + name + "=x)"); }) ==
+          "feature 'goodput': " + name + ": expected profiles=DIR with it, found 'x' alone");
   const TinyApplication tiny;
   CHECK(GoodputErrorOf(tiny) == "");
   CHECK_THAT(GoodputErrorOf(tiny, "a,0,tinny,1,8\n"), Catch::Contains("job type 'tinny'") && Catch::Contains("did you mean 'tiny'"));

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -110,6 +111,11 @@ void GoodputSettings::Load() {
   choose("rules", rules, kRules);
   choose("batch", batch, kBatches);
   choose("model", model, kModels);
+  for (const auto& [name, value] : {std::pair{"curves", &curves}, {"known", &known}}) {
+    if (profiles.empty() && !value->empty())
+      throw Error(
+          Join("feature 'goodput': ", name, ": expected profiles=DIR with it, found '", *value, "' alone"));
+  }
   std::uint64_t hash = 0;
   std::vector<Application> read =
       profiles.empty() ? PublishedApplications() : ReadApplications(profiles, curves, known, &hash);

@@ -497,6 +497,9 @@ TEST_CASE("tables: convert makes a scenario of tables, and options stand above t
       Contains("arrival from 'submitted_at' (guessed)"));
   CHECK_THAT(Berth(tables, "convert --format gavel jobs.csv --columns gpus=n_gpu --out s.h5").error,
              Contains("--columns: expected with it --format table, found gavel"));
+  // --help says the fields that there are.
+  const std::string help = Berth(tables, "convert --help").out;
+  for (const JobFieldInfo& field : JobFields()) CHECK_THAT(help, Contains(Join(" ", field.name)));
 }
 
 TEST_CASE("tables: --features adds to those of the cluster's file, unless it begins with none", "[cli]") {

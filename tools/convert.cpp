@@ -4,6 +4,7 @@
 
 #include "data/decisions/decisions.hpp"
 #include "data/edit.hpp"
+#include "data/tables/columns.hpp"
 #include "env/base/check.hpp"
 #include "tools/output_file.hpp"
 #include "tools/scenario_options.hpp"
@@ -108,12 +109,7 @@ int RunConvert(const std::vector<std::string>& arguments) {
   options.Value(
       "format", "",
       "its format: see berth list formats; table = any with a header line, berth = a scenario (.h5)");
-  options.Value(
-      "columns", "",
-      "of a table, FIELD=COLUMN,...; fields: id, arrival, duration (or start and end, or steps), gpus, type, "
-      "ran_on, tenant, weight, deadline, limit, gpus_min, gpus_max, share, qos, allowed, demand [guessed "
-      "from "
-      "usual names]");
+  options.Value("columns", "", Join("of a table, FIELD=COLUMN,...; fields: ", JobFieldNames(), " [guessed]"));
   options.Input(
       "throughputs",
       "of a table, measured speeds (CSV): job_type, gpu_type, gpus, steps_per_s or s_per_step [every GPU "

@@ -86,6 +86,12 @@ std::span<const JobFieldInfo> JobFields() {
   return fields;
 }
 
+std::string JobFieldNames() {
+  std::vector<std::string> names;
+  for (const JobFieldInfo& info : JobFields()) names.emplace_back(info.name);
+  return Listed(names);
+}
+
 JobColumns::JobColumns(const std::string& text, const std::vector<std::string>& header)
     : choices_(JobFields().size()) {
   std::vector<std::string> known;
@@ -95,10 +101,8 @@ JobColumns::JobColumns(const std::string& text, const std::vector<std::string>& 
     const std::string field = part.substr(0, equals);
     const int found = FieldNamed(field);
     if (equals == std::string::npos || found < 0) {
-      std::string fields;
-      for (const std::string& name : known) fields += Join(fields.empty() ? "" : ", ", name);
-      throw Error(Join("columns: expected FIELD=COLUMN with a field of ", fields, "; found '", part, "'",
-                       DidYouMean(field, known)));
+      throw Error(Join("columns: expected FIELD=COLUMN with a field of ", JobFieldNames(), "; found '", part,
+                       "'", DidYouMean(field, known)));
     }
     const std::string column = part.substr(equals + 1);
     if (!column.empty() && std::find(header.begin(), header.end(), column) == header.end())

@@ -37,6 +37,7 @@ struct JobFieldInfo {
   std::vector<const char*> usual;  // column names, the surest first; case and the signs "_- ./" do not matter
 };
 std::span<const JobFieldInfo> JobFields();
+std::string JobFieldNames();  // "id, arrival, ..."
 
 class JobColumns {
  public:

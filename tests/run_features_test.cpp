@@ -31,7 +31,7 @@ TEST_CASE("cli: a run goes on with the features that it began with, whatever its
     words.insert(words.end(), more.begin(), more.end());
     berth(words);
   };
-  const auto go_on = [&](const std::string& out) { berth({"train", "--resume", "--out", out, "--steps", "64"}); };
+  const auto go_on = [&](const std::string& out, const char* steps) { berth({"train", "--resume", "--out", out, "--steps", steps}); };
   berth({"generate", "--workload", "toy(jobs=20)", "--cluster", "v100=2", "--features", "failures(mtbf_h=500)", "--out", "s.h5"});
   for (const std::string features : {"none", "none;monitoring"}) {
     const std::string out = features == "none" ? "alone" : "other";
@@ -39,18 +39,18 @@ TEST_CASE("cli: a run goes on with the features that it began with, whatever its
     const std::string config = Slurp(folder / (out + "/config.ini"));
     const std::size_t said = config.find("\nfeatures=" + features);
     REQUIRE(said != std::string::npos);
-    go_on(out);
+    go_on(out, "64");
     // As versions before 0.2.0 wrote it: without none, and nothing where that was all.
     std::string before = config;
     before.erase(said, features == "none" ? std::string("\nfeatures=none").size() : 0);
     if (features != "none") before.erase(before.find("none;"), std::string("none;").size());
     std::ofstream(folder / (out + "/config.ini")) << before;
-    go_on(out);
+    go_on(out, "96");
   }
   // A log's reader finds outages and dependencies, which config.ini names too.
   train("log", {"--scenario", BERTH_SOURCE_DIR "/tests/slurm/sacct.txt", "--format", "sacct"});
   CHECK(Slurp(folder / "log/config.ini").find("\nfeatures=failures(") != std::string::npos);
-  go_on("log");
+  go_on("log", "64");
 }
 
 }  // namespace berth

@@ -13,8 +13,8 @@ using Vector = Eigen::VectorXd;
 using Sparse = Eigen::SparseMatrix<double>;
 
 // ECOS' settings.
-constexpr double kTolerance = 1e-8;  // residuals, gap
-constexpr double kStepBack = 0.99;   // of the way to the boundary
+constexpr double kEcosTolerance = 1e-8;  // residuals, gap
+constexpr double kStepBack = 0.99;       // of the way to the boundary
 constexpr double kLeastStep = 1e-6, kLargestStep = 0.999;
 constexpr double kLeastCentring = 1e-4;
 // Of larger programs Eigen's ordering of the matrix ended in a segmentation fault (456 types, 2,000 jobs).
@@ -254,12 +254,13 @@ class Embedding {
       relative = gap * at.tau / -hz;
     }
     status = LpStatus::kOptimal;
-    if (primal < kTolerance && dual < kTolerance && std::min(gap, relative) < kTolerance) return true;
+    if (primal < kEcosTolerance && dual < kEcosTolerance && std::min(gap, relative) < kEcosTolerance)
+      return true;
     // Certificates (Farkas): G' z = 0, h.z < 0; and G x + s = 0, c.x < 0.
     status = LpStatus::kInfeasible;
-    if (hz < 0.0 && (g_.transpose() * at.z).norm() < kTolerance * -hz && at.tau < at.kappa) return true;
+    if (hz < 0.0 && (g_.transpose() * at.z).norm() < kEcosTolerance * -hz && at.tau < at.kappa) return true;
     status = LpStatus::kUnbounded;
-    return cx < 0.0 && (g_ * at.x + at.s).norm() < kTolerance * -cx && at.tau < at.kappa;
+    return cx < 0.0 && (g_ * at.x + at.s).norm() < kEcosTolerance * -cx && at.tau < at.kappa;
   }
 
   // One predictor and corrector.

@@ -16,14 +16,14 @@ namespace {
 using gavel::Awareness;
 using gavel::ObjectiveInfo;
 
-struct Row {
+struct ObjectiveRow {
   const char* name;
   ObjectiveInfo info;
 };
 
-const std::vector<Row>& Objectives() {
+const std::vector<ObjectiveRow>& Objectives() {
 #define BERTH_ROW(name, function) {#name, gavel::function()},
-  static const std::vector<Row> rows = {BERTH_GAVEL_OBJECTIVES(BERTH_ROW)};
+  static const std::vector<ObjectiveRow> rows = {BERTH_GAVEL_OBJECTIVES(BERTH_ROW)};
 #undef BERTH_ROW
   return rows;
 }
@@ -61,7 +61,7 @@ constexpr ParamInfo kCommon[] = {
 std::span<const ParamInfo> AllParams() {
   static const std::vector<ParamInfo> all = [] {
     std::vector<ParamInfo> params(std::begin(kCommon), std::end(kCommon));
-    for (const Row& row : Objectives()) {
+    for (const ObjectiveRow& row : Objectives()) {
       for (const ParamInfo& param : row.info.params) {
         const auto same = [&param](const ParamInfo& other) {
           return std::string_view(other.name) == param.name;
@@ -82,7 +82,7 @@ const char* ReferenceNames() {
       if (*reference != '\0')
         names += (names.empty() ? "" : ", ") + std::string(reference) + " (" + spec + ")";
     };
-    for (const Row& row : Objectives()) {
+    for (const ObjectiveRow& row : Objectives()) {
       add(row.info.aware_name, std::string("objective=") + row.name);
       add(row.info.agnostic_name, std::string("objective=") + row.name + ",aware=false");
       add(row.info.packed_name, std::string("objective=") + row.name + ",packed=true");
@@ -92,7 +92,7 @@ const char* ReferenceNames() {
   return text.c_str();
 }
 
-std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed,
+std::unique_ptr<gavel::PolicySource> MakeSource(const ObjectiveRow& row, bool packed,
                                                 const gavel::ObjectiveOptions& options, Params& params) {
   const bool stable = params.Choice("ties", {"solver", "stable"}) == 1;
   if (stable && (packed || !row.info.ties)) {
@@ -108,7 +108,7 @@ std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed,
   }
   if (row.info.make_packed == nullptr) {
     std::string packing;
-    for (const Row& other : Objectives()) {
+    for (const ObjectiveRow& other : Objectives()) {
       if (other.info.make_packed != nullptr)
         packing += (packing.empty() ? "" : ", ") + std::string(other.name);
     }
@@ -123,7 +123,7 @@ std::unique_ptr<gavel::PolicySource> MakeSource(const Row& row, bool packed,
 }
 
 // A parameter that the chosen objective does not read must stand at its default.
-void RefuseOthers(const Row& chosen, Params& params) {
+void RefuseOthers(const ObjectiveRow& chosen, Params& params) {
   for (const ParamInfo& param : AllParams().subspan(std::size(kCommon))) {
     const auto is = [&param](const ParamInfo& own) { return std::string_view(own.name) == param.name; };
     if (std::any_of(chosen.info.params.begin(), chosen.info.params.end(), is)) continue;
@@ -138,7 +138,7 @@ std::unique_ptr<Scheduler> MakeGavel(Params& params) {
 #define BERTH_NAME(name, function) #name,
   const int choice = params.Choice("objective", {BERTH_GAVEL_OBJECTIVES(BERTH_NAME)});
 #undef BERTH_NAME
-  const Row& row = Objectives()[static_cast<std::size_t>(choice)];
+  const ObjectiveRow& row = Objectives()[static_cast<std::size_t>(choice)];
   gavel::ObjectiveOptions options;
   options.aware = params.Bool("aware");
   const bool packed = params.Bool("packed");

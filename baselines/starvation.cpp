@@ -3,7 +3,7 @@
 namespace berth {
 namespace {
 
-struct Row {
+struct StarvationRow {
   std::string_view scheduler;
   const char* whom;
 };
@@ -18,7 +18,7 @@ constexpr const char* kAgeFaster = "long gangs, since the others that wait rise 
 constexpr const char* kInside = "as the scheduler inside does: srpt starves long gangs";
 constexpr const char* kPassed = "gangs: jobs that fit pass them, so that GPUs are never idle together";
 
-constexpr Row kRows[] = {
+constexpr StarvationRow kRows[] = {
     {"priority", "light gangs while heavier jobs keep coming"},
     {"ageing", "light gangs, since the heavier that wait rise faster"},
     {"sjf", kLong},
@@ -67,7 +67,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 const char* Starves(std::string_view scheduler) {
-  for (const Row& row : kRows) {
+  for (const StarvationRow& row : kRows) {
     if (row.scheduler == scheduler) return row.whom;
   }
   return "";

@@ -12,18 +12,18 @@
 namespace berth {
 namespace {
 
-constexpr const char* kColumns[] = {"name", "time", "application", "num_replicas", "batch_size"};
+constexpr const char* kAdaptiveColumns[] = {"name", "time", "application", "num_replicas", "batch_size"};
 
 struct Row {
   double time;
   int job_type, gpus, batch, line;
 };
 
-Scenario Read(const std::string& path, const ScenarioSettings& settings) {
+Scenario ReadAdaptiveJobs(const std::string& path, const ScenarioSettings& settings) {
   NeedCluster(path, settings);
   ScenarioData data = BaseScenario(settings, path, path);
   data.features = KnowingJobs(data.features);
-  CsvFile file(path, kColumns);
+  CsvFile file(path, kAdaptiveColumns);
   std::vector<Row> rows;
   std::vector<std::string>& names = data.throughputs.job_types;
   while (file.Next()) {
@@ -73,7 +73,7 @@ FormatInfo AdaptiveFormatInfo() {
           "jobs of applications that choose their batch size, as the artifacts of Pollux and Sia have them",
           "Qiao et al., Pollux, OSDI 2021; Jayaram Subramanya et al., Sia, SOSP 2023",
           {ClockKind::kRounds, 60.0},
-          Read};
+          ReadAdaptiveJobs};
 }
 
 }  // namespace berth

@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kAdaptiveWorkloadParams[] = {
     {"mix", "pollux", "pollux | newtrace | helios: the shares of applications in a published workload"},
     {"rate", "20", "mean arrivals per hour; pollux and newtrace at their own load: 20"},
     {"jobs", "160", "number of jobs"},
@@ -22,7 +22,7 @@ constexpr ParamInfo kParams[] = {
 struct Request {
   int gpus, batch;
 };
-struct Class {
+struct ApplicationClass {
   const char* application;
   std::array<double, 3> share;    // by mix
   std::vector<Request> requests;  // equally likely
@@ -31,8 +31,8 @@ struct Class {
 // Shares and requests counted in the workloads of petuum/adaptdl (osdi21-artifact, simulator/workloads: 1,280
 // jobs at load 1) and of siasosp23/artifacts (newTrace: 9,600 jobs, Helios: 1,600); requests to the nearest
 // equal shares.
-const std::vector<Class>& Classes() {
-  static const std::vector<Class> kClasses = {
+const std::vector<ApplicationClass>& Classes() {
+  static const std::vector<ApplicationClass> kClasses = {
       {"cifar10", {0.387, 0.526, 0.821}, {{6, 2048}, {8, 2048}, {12, 4096}, {16, 4096}}},
       {"ncf", {0.393, 0.0, 0.0}, {{1, 32768}}},
       {"deepspeech2", {0.087, 0.220, 0.062}, {{6, 320}, {8, 320}, {12, 640}}},
@@ -51,7 +51,7 @@ class Adaptive : public ScenarioSource {
     base_ = BaseScenario(settings, "adaptive", description_);
     base_.features = KnowingJobs(base_.features);
     ThroughputTable& table = base_.throughputs;
-    for (const Class& of : Classes()) {
+    for (const ApplicationClass& of : Classes()) {
       if (of.share[mix_] == 0.0) continue;
       table.job_types.emplace_back(of.application);
       for (const Request& request : of.requests) table.gang_sizes.push_back(request.gpus);
@@ -69,12 +69,12 @@ class Adaptive : public ScenarioSource {
     Stream draw(seed, Purpose::kJobs, split, env, episode);
     ArrivalProcess arrivals(arrivals_, Stream(seed, Purpose::kArrivals, split, env, episode));
     double all = 0.0;
-    for (const Class& of : Classes()) all += of.share[mix_];
+    for (const ApplicationClass& of : Classes()) all += of.share[mix_];
     for (int i = 0; i < (jobs > 0 ? jobs : jobs_); ++i) {
       double at = draw.Uniform() * all;
       int job_type = -1;
-      const Class* chosen = nullptr;
-      for (const Class& of : Classes()) {
+      const ApplicationClass* chosen = nullptr;
+      for (const ApplicationClass& of : Classes()) {
         if (of.share[mix_] == 0.0) continue;
         if (chosen != nullptr && at < 0.0) break;
         chosen = &of, ++job_type, at -= of.share[mix_];
@@ -100,7 +100,7 @@ class Adaptive : public ScenarioSource {
   ScenarioData base_;
 };
 
-std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
+std::shared_ptr<const ScenarioSource> MakeAdaptiveWorkload(Params& params, const ScenarioSettings& settings) {
   const auto mix = static_cast<std::size_t>(params.Choice("mix", {"pollux", "newtrace", "helios"}));
   const double rate = params.Number("rate", 0.0, 1e9);
   const int jobs = static_cast<int>(params.Integer("jobs", 1, 100000000));
@@ -113,7 +113,8 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
 WorkloadInfo AdaptiveWorkloadInfo() {
   return {"adaptive",
           "jobs that choose their batch size and run on any number of GPUs; the feature goodput is on",
-          "Qiao et al., Pollux, OSDI 2021; Jayaram Subramanya et al., Sia, SOSP 2023", kParams, Make};
+          "Qiao et al., Pollux, OSDI 2021; Jayaram Subramanya et al., Sia, SOSP 2023",
+          kAdaptiveWorkloadParams, MakeAdaptiveWorkload};
 }
 
 }  // namespace berth

@@ -155,7 +155,7 @@ class Reader {
   std::string changes_;     // as the feature reads them
 };
 
-Scenario Read(const std::string& path, const ScenarioSettings& settings) {
+Scenario ReadGavelTrace(const std::string& path, const ScenarioSettings& settings) {
   if (settings.cluster.types.empty())
     throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
   return Reader(path, settings).Read(path);
@@ -168,7 +168,7 @@ FormatInfo GavelFormatInfo() {
           "the reference's traces (10 tab-separated columns, 7 in traces_msr) and Shockwave's (12)",
           "Narayanan et al., OSDI 2020; Zheng et al., NSDI 2023",
           {ClockKind::kReferenceRounds, 360.0},
-          Read};
+          ReadGavelTrace};
 }
 
 }  // namespace berth

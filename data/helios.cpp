@@ -23,11 +23,11 @@
 namespace berth {
 namespace {
 
-constexpr const char* kColumns[] = {"job_id", "vc", "gpu_num", "state", "submit_time", "duration"};
+constexpr const char* kHeliosColumns[] = {"job_id", "vc", "gpu_num", "state", "submit_time", "duration"};
 constexpr std::array<std::string_view, 5> kEnds = {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT",
                                                    "NODE_FAIL"};
 
-double Moment(const CsvFile& file, const char* column) {
+double DatedMoment(const CsvFile& file, const char* column) {
   const std::string& text = file.Text(column);
   if (!LooksLikeDate(text)) {
     throw Error(Join(file.Where(), ": ", column, ": expected a time such as 2020-04-01 00:00:03, found '",
@@ -36,9 +36,9 @@ double Moment(const CsvFile& file, const char* column) {
   return ParseMoment(text, Join(file.Where(), ": ", column));
 }
 
-Scenario Read(const std::string& path, const ScenarioSettings& settings) {
+Scenario ReadHelios(const std::string& path, const ScenarioSettings& settings) {
   NeedCluster(path, settings);
-  CsvFile file(path, kColumns);
+  CsvFile file(path, kHeliosColumns);
   std::vector<RigidJob> jobs;
   std::vector<Tenant> tenants;
   int without_gpu = 0, no_second = 0, not_ended = 0;
@@ -47,7 +47,7 @@ Scenario Read(const std::string& path, const ScenarioSettings& settings) {
     job.id = file.Integer("job_id");
     job.gang = file.Integer("gpu_num");
     if (job.gang < 0) throw Error(Join(file.Where(), ": gpu_num: expected at least 0, found ", job.gang));
-    job.submit = Moment(file, "submit_time");
+    job.submit = DatedMoment(file, "submit_time");
     job.seconds = file.Number("duration");
     if (job.seconds < 0.0)
       throw Error(Join(file.Where(), ": duration: expected at least 0, found ", job.seconds));
@@ -79,7 +79,7 @@ FormatInfo HeliosFormatInfo() {
       "SenseTime Helios, a cluster_log.csv: job_id,vc,gpu_num,state,submit_time,duration,...; plain or gzip",
       "Hu et al., SC 2021",
       {ClockKind::kEvent, 360.0},
-      Read};
+      ReadHelios};
 }
 
 }  // namespace berth

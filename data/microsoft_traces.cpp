@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-double Seconds(CsvFile& file, const char* column) {
+double PositiveSeconds(CsvFile& file, const char* column) {
   const double seconds = file.Number(column);
   if (!(seconds > 0.0)) throw Error(Join(file.Where(), ": ", column, ": expected > 0, found ", seconds));
   return seconds;
@@ -28,7 +28,7 @@ Scenario ReadPhilly(const std::string& path, const ScenarioSettings& settings) {
     RigidJob job;
     job.id = file.Integer("job_id");
     job.submit = file.Number("submit_s");
-    job.seconds = Seconds(file, "duration_s");
+    job.seconds = PositiveSeconds(file, "duration_s");
     job.gang = file.Integer("num_gpus");
     job.tenant = TenantNamed(file.Text("vc"), tenants);
     job.line = file.line();
@@ -52,7 +52,7 @@ Scenario ReadItp(const std::string& path, const ScenarioSettings& settings) {
     RigidJob job;
     job.id = static_cast<std::int64_t>(jobs.size());
     job.submit = file.Number("submission_time");
-    job.seconds = Seconds(file, "duration");
+    job.seconds = PositiveSeconds(file, "duration");
     job.gang = file.Integer("num_gpu");
     if (deadlines) job.deadline = file.Number("deadline");
     job.line = file.line();

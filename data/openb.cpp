@@ -18,7 +18,7 @@ int AtLeastZero(const CsvFile& file, const char* column) {
   return value;
 }
 
-double Seconds(const CsvFile& file, const char* column) {
+double SecondsOrNan(const CsvFile& file, const char* column) {
   if (!file.Has(column) || file.Text(column).empty()) return std::numeric_limits<double>::quiet_NaN();
   return file.Number(column);
 }
@@ -82,9 +82,9 @@ std::vector<OpenbPod> ReadOpenbPods(const std::string& path, const OpenbNodes& n
       if (file.Has("gpu_spec")) pod.models = Models(file, nodes.models);
     }
     if (file.Has("qos")) pod.qos = file.Text("qos");
-    pod.created = Seconds(file, "creation_time");
-    pod.scheduled = Seconds(file, "scheduled_time");
-    pod.deleted = Seconds(file, "deletion_time");
+    pod.created = SecondsOrNan(file, "creation_time");
+    pod.scheduled = SecondsOrNan(file, "scheduled_time");
+    pod.deleted = SecondsOrNan(file, "deletion_time");
     pod.line = file.line();
     pods.push_back(std::move(pod));
   }

@@ -32,7 +32,7 @@ int QosOf(const std::string& text, const std::string& where) {
   throw Error(Join(where, ": qos: expected LS, Guaranteed, Burstable or BE, found '", text, "'"));
 }
 
-Scenario Read(const std::string& path, const ScenarioSettings& settings) {
+Scenario ReadOpenb(const std::string& path, const ScenarioSettings& settings) {
   const OpenbNodes nodes = ReadOpenbNodes(NodesBeside(path));
   std::vector<OpenbPod> pods = ReadOpenbPods(path, nodes);
   const AlibabaCluster own = ClusterOf(nodes);
@@ -93,7 +93,7 @@ FormatInfo OpenbFormatInfo() {
           "Alibaba cluster-trace-gpu-v2023, a pod list; plain or gzip, with the node list beside it",
           "Weng et al., USENIX ATC 2023",
           {ClockKind::kEvent, 360.0},
-          Read,
+          ReadOpenb,
           [](const std::string& path) { return std::vector{NodesBeside(path)}; }};
 }
 

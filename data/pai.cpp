@@ -11,24 +11,24 @@ namespace {
 
 constexpr const char* kTasks[] = {"job_name", "task_name", "inst_num", "status",   "start_time",
                                   "end_time", "plan_cpu",  "plan_mem", "plan_gpu", "gpu_type"};
-constexpr const char* kJobs[] = {"job_name", "inst_id", "user", "status", "start_time", "end_time"};
+constexpr const char* kJobColumns[] = {"job_name", "inst_id", "user", "status", "start_time", "end_time"};
 constexpr const char* kInstances[] = {"job_name", "task_name",  "inst_name", "worker_name", "inst_id",
                                       "status",   "start_time", "end_time",  "machine"};
 constexpr const char* kTags[] = {"inst_id", "user", "gpu_type_spec", "group", "workload"};
 constexpr const char* kMachines[] = {"machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"};
-constexpr int kMost = 1'000'000;  // of any amount: more is damage, and would not fit an int
+constexpr int kMostAmount = 1'000'000;  // of any amount: more is damage, and would not fit an int
 
 // An amount that may be missing, which is 0.
 double Amount(const CsvFile& file, const char* column) {
   if (file.Text(column).empty()) return 0.0;
   const double value = file.Number(column);
-  if (!(value >= 0.0 && value <= kMost))
-    throw Error(Join(file.Where(), ": ", column, ": expected 0 to ", kMost, ", found ", value));
+  if (!(value >= 0.0 && value <= kMostAmount))
+    throw Error(Join(file.Where(), ": ", column, ": expected 0 to ", kMostAmount, ", found ", value));
   return value;
 }
 
 // The table writes whole numbers as "2.0".
-int Whole(const CsvFile& file, const char* column) {
+int WholeAmount(const CsvFile& file, const char* column) {
   const double value = Amount(file, column);
   if (value != std::floor(value))
     throw Error(Join(file.Where(), ": ", column, ": expected a whole number, found ", value));
@@ -41,7 +41,7 @@ double Moment(const CsvFile& file, const char* column) {
 }
 
 // From start_time to end_time; 0 where one of them is unknown, or they are the wrong way round.
-double Seconds(const CsvFile& file) {
+double RunSeconds(const CsvFile& file) {
   const double start = Moment(file, "start_time"), end = Moment(file, "end_time");
   return start > 0.0 && end > start ? end - start : 0.0;
 }
@@ -58,8 +58,8 @@ PaiTasks ReadPaiTasks(const std::string& path) {
   while (file.Next()) {
     PaiTask task;
     task.gpus = Amount(file, "plan_gpu") / 100.0;
-    task.instances = Whole(file, "inst_num");
-    task.seconds = Seconds(file);
+    task.instances = WholeAmount(file, "inst_num");
+    task.seconds = RunSeconds(file);
     task.cores = Amount(file, "plan_cpu") / 100.0;
     task.memory_gb = Amount(file, "plan_mem");
     if (task.gpus == 0.0) {
@@ -80,7 +80,7 @@ PaiTasks ReadPaiTasks(const std::string& path) {
 }
 
 PaiJobs ReadPaiJobs(const std::string& path) {
-  CsvFile file(path, NoHeader{}, kJobs);
+  CsvFile file(path, NoHeader{}, kJobColumns);
   PaiJobs jobs;
   while (file.Next()) {
     const double submitted = Moment(file, "start_time");
@@ -106,9 +106,9 @@ OpenbNodes ReadPaiMachines(const std::string& path) {
   while (file.Next()) {
     OpenbNode node;
     node.name = file.Text("machine");
-    node.cpu_milli = 1000 * Whole(file, "cap_cpu");
+    node.cpu_milli = 1000 * WholeAmount(file, "cap_cpu");
     node.memory_mib = static_cast<int>(1024.0 * Amount(file, "cap_mem"));
-    node.gpus = Whole(file, "cap_gpu");
+    node.gpus = WholeAmount(file, "cap_gpu");
     if (node.gpus > 0) {
       const std::string& model = file.Text("gpu_type");
       if (model.empty()) throw Error(Join(file.Where(), ": gpu_type: expected a name, found nothing"));

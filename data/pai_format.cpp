@@ -51,12 +51,12 @@ struct Gpus {
   int milli = 1000;  // thousandths of each
 };
 
-constexpr double kMostGpus = 1e9;  // of a task: no type has as many
+constexpr double kMostGpusOfTask = 1e9;  // of a task: no type has as many
 
 Gpus Packed(const PaiTask& task) {
   if (task.gpus >= 1.0) {
     const double count = task.instances * std::ceil(task.gpus);
-    return {static_cast<int>(std::min(count, kMostGpus)), 1000};
+    return {static_cast<int>(std::min(count, kMostGpusOfTask)), 1000};
   }
   const double held = std::floor(1.0 / task.gpus);  // instances that a GPU has room for
   if (task.instances > held) return {static_cast<int>(std::ceil(task.instances / held)), 1000};
@@ -100,7 +100,7 @@ bool Fits(int gang, std::uint64_t allowed, const ClusterSpec& cluster) {
   return false;
 }
 
-Scenario Read(const std::string& path, const ScenarioSettings& settings) {
+Scenario ReadPai(const std::string& path, const ScenarioSettings& settings) {
   PaiTasks read = ReadPaiTasks(path);
   const PaiJobs of_name = ReadPaiJobs(NeededBeside(path, "pai_job_table", ""));
   const std::string instances = TableBeside(path, "pai_instance_table");
@@ -178,7 +178,7 @@ FormatInfo PaiFormatInfo() {
       "ARCHIVE.tar.gz:FILE",
       "Weng et al., NSDI 2022",
       {ClockKind::kEvent, 360.0},
-      Read,
+      ReadPai,
       PaiTablesBeside};
 }
 

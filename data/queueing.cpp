@@ -10,7 +10,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kQueueingParams[] = {
     {"rate", "0.8", "mean arrivals per hour; 0 = all jobs arrive at time 0"},
     {"jobs", "1000", "number of jobs"},
     kArrivalsParam,
@@ -107,7 +107,7 @@ class Queueing : public ScenarioSource {
   ScenarioData base_;  // all but the jobs
 };
 
-std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
+std::shared_ptr<const ScenarioSource> MakeQueueing(Params& params, const ScenarioSettings& settings) {
   const double rate = params.Number("rate", 0.0, 1e9);
   const int jobs = static_cast<int>(params.Integer("jobs", 1, 100000000));
   ArrivalModel arrivals = ArrivalModel::Parse(params.Text(kArrivalsParam.name), rate);
@@ -124,7 +124,8 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
 
 WorkloadInfo QueueingInfo() {
   return {"queueing", "single-GPU jobs of queueing theory: arrivals x sizes x priority classes",
-          "Kleinrock 1975, 1976; the closed forms of tools/reproduce/queueing_theory.hpp", kParams, Make};
+          "Kleinrock 1975, 1976; the closed forms of tools/reproduce/queueing_theory.hpp", kQueueingParams,
+          MakeQueueing};
 }
 
 }  // namespace berth

@@ -127,7 +127,7 @@ void WriteScenario(const Scenario& scenario, const std::string& path) {
 
 namespace {
 
-Scenario Read(const h5::Reader& in) {
+Scenario ReadScenarioFrom(const h5::Reader& in) {
   const std::string& path = in.path();
   ScenarioData d;
   d.name = in.Text("name");
@@ -186,7 +186,7 @@ Scenario Read(const h5::Reader& in) {
 }  // namespace
 
 Scenario ReadScenario(const std::string& path) {
-  return Read(h5::Reader(path, "scenario", kScenarioVersion));
+  return ReadScenarioFrom(h5::Reader(path, "scenario", kScenarioVersion));
 }
 
 void RehashScenario(const std::string& path) {
@@ -196,7 +196,7 @@ void RehashScenario(const std::string& path) {
     const std::string& path;
     ~Removed() { std::remove(path.c_str()); }
   } removed{written};
-  WriteScenario(Read(edited), written);
+  WriteScenario(ReadScenarioFrom(edited), written);
   const h5::Reader fresh(written, "scenario", kScenarioVersion);
   const auto check = [&](const char* what, const std::vector<std::string>& names,
                          const std::vector<std::string>& known) {

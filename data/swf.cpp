@@ -84,7 +84,7 @@ int Whole(double value, std::size_t field, const std::string& where) {
   return static_cast<int>(value);
 }
 
-ClusterSpec ClusterOf(const Header& header, const std::string& path) {
+ClusterSpec ClusterOfHeader(const Header& header, const std::string& path) {
   const int procs = header.procs > 0 ? header.procs : header.nodes;
   if (procs == 0) {
     throw Error(Join(
@@ -101,7 +101,7 @@ ClusterSpec ClusterOf(const Header& header, const std::string& path) {
   throw Error("no type 'cpu' is shipped");
 }
 
-Scenario Read(const std::string& path, const ScenarioSettings& settings) {
+Scenario ReadSwf(const std::string& path, const ScenarioSettings& settings) {
   TextFile file(path);
   Header header;
   std::vector<RigidJob> jobs;
@@ -127,7 +127,8 @@ Scenario Read(const std::string& path, const ScenarioSettings& settings) {
     job.line = file.number();
     jobs.push_back(job);
   }
-  const ClusterSpec cluster = settings.cluster.types.empty() ? ClusterOf(header, path) : settings.cluster;
+  const ClusterSpec cluster =
+      settings.cluster.types.empty() ? ClusterOfHeader(header, path) : settings.cluster;
   const int per_node = cluster.types.size() == 1 ? cluster.types[0].gpus_per_node : 1;
   for (RigidJob& job : jobs) job.gang = (job.gang + per_node - 1) / per_node * per_node;
   std::stable_sort(jobs.begin(), jobs.end(),
@@ -143,7 +144,7 @@ FormatInfo SwfFormatInfo() {
           "Parallel Workloads Archive, Feitelson et al. 2014; loading rules of RLScheduler, Zhang et al., SC "
           "2020",
           {ClockKind::kEvent, 360.0},
-          Read};
+          ReadSwf};
 }
 
 }  // namespace berth

@@ -28,7 +28,7 @@ constexpr ParamInfo kOwnParams[] = {
      "deadline at 1.2, 2 or 10 times the run time alone on V100s (modern: A100s), a third each"},
     kArrivalsParam,
 };
-constexpr auto kParams = [] {
+constexpr auto kSyntheticParams = [] {
   std::array<ParamInfo, std::size(kOwnParams) + std::size(kJobNeedsParams)> all{};
   std::copy(std::begin(kJobNeedsParams), std::end(kJobNeedsParams),
             std::copy(std::begin(kOwnParams), std::end(kOwnParams), all.begin()));
@@ -188,7 +188,7 @@ const ShippedThroughputs& TableFor(const std::string& name, const ClusterSpec& c
   throw Error(Join("synthetic: table: ", error.what()));
 }
 
-std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
+std::shared_ptr<const ScenarioSource> MakeSynthetic(Params& params, const ScenarioSettings& settings) {
   Options options;
   const double rate = params.Number("rate", 0.0, 1e9);
   options.table = &TableFor(params.Text("table"), settings.cluster);
@@ -208,7 +208,7 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
 
 WorkloadInfo SyntheticInfo() {
   return {"synthetic", "deep-learning jobs with measured throughputs, Poisson arrivals unless told otherwise",
-          "Narayanan et al., OSDI 2020, generator of the artefact", kParams, Make};
+          "Narayanan et al., OSDI 2020, generator of the artefact", kSyntheticParams, MakeSynthetic};
 }
 
 }  // namespace berth

@@ -19,7 +19,8 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMost = std::size_t{1} << 31;  // bytes of text: a larger file is a mistake, or hostile
+// Bytes of text: a larger file is a mistake, or hostile.
+constexpr std::size_t kMostText = std::size_t{1} << 31;
 
 // POSIX ustar (IEEE Std 1003.1-1988): 512-byte headers with the name at 0, the size in octal at 124, "ustar"
 // at 257; contents padded to 512 bytes.
@@ -52,7 +53,7 @@ std::string WithoutMark(std::string text) {
 }
 
 [[noreturn]] void TooLarge(const std::string& path) {
-  throw Error(Join(path, ": expected at most ", kMost, " bytes of text, found more"));
+  throw Error(Join(path, ": expected at most ", kMostText, " bytes of text, found more"));
 }
 
 std::string Bytes(const std::string& path) {
@@ -64,10 +65,10 @@ std::string Bytes(const std::string& path) {
   do {
     got = read(file, buffer.data(), buffer.size());
     if (got > 0) bytes.append(buffer.data(), static_cast<std::size_t>(got));
-  } while ((got > 0 || (got < 0 && errno == EINTR)) && bytes.size() <= kMost);
+  } while ((got > 0 || (got < 0 && errno == EINTR)) && bytes.size() <= kMostText);
   const int error = errno;
   close(file);
-  if (bytes.size() > kMost) TooLarge(path);
+  if (bytes.size() > kMostText) TooLarge(path);
   if (got < 0) throw Error(Join(path, ": cannot be read: ", std::strerror(error)));
   return bytes;
 }
@@ -82,7 +83,7 @@ std::string Unpacked(std::string& bytes, const std::string& path) {
   std::string text;
   std::vector<char> buffer(std::size_t{1} << 18);
   int code = Z_OK;
-  while ((code == Z_OK || code == Z_STREAM_END) && text.size() <= kMost) {
+  while ((code == Z_OK || code == Z_STREAM_END) && text.size() <= kMostText) {
     if (code == Z_STREAM_END && (stream.avail_in == 0 || inflateReset(&stream) != Z_OK)) break;
     stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
     stream.avail_out = static_cast<uInt>(buffer.size());
@@ -90,7 +91,7 @@ std::string Unpacked(std::string& bytes, const std::string& path) {
     text.append(buffer.data(), buffer.size() - stream.avail_out);
   }
   inflateEnd(&stream);
-  if (text.size() > kMost) TooLarge(path);
+  if (text.size() > kMostText) TooLarge(path);
   if (code != Z_STREAM_END) throw Error(Join(path, ": damaged or cut: it cannot be unpacked to its end"));
   return text;
 }

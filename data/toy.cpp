@@ -6,7 +6,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kToyParams[] = {
     {"rate", "60", "mean arrivals per hour, Poisson; 0 = all jobs arrive at time 0"},
     {"jobs", "20", "number of jobs"},
     {"size", "60", "mean run time on the better type, s, exponential"},
@@ -53,7 +53,7 @@ class Toy : public ScenarioSource {
   ScenarioData base_;
 };
 
-std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSettings& settings) {
+std::shared_ptr<const ScenarioSource> MakeToy(Params& params, const ScenarioSettings& settings) {
   const double rate = params.Number("rate", 0.0, 1e9);
   const int jobs = static_cast<int>(params.Integer("jobs", 1, 100000000));
   const double size = params.Number("size", 1e-3, 1e9);
@@ -63,8 +63,8 @@ std::shared_ptr<const ScenarioSource> Make(Params& params, const ScenarioSetting
 }  // namespace
 
 WorkloadInfo ToyInfo() {
-  return {"toy", "two kinds of single-GPU jobs, each twice as fast on every other GPU type", "Berth", kParams,
-          Make};
+  return {"toy", "two kinds of single-GPU jobs, each twice as fast on every other GPU type", "Berth",
+          kToyParams, MakeToy};
 }
 
 }  // namespace berth

@@ -17,8 +17,8 @@ namespace {
 // Kinds of actions that need of a cluster its jobs, its types, and what a detailed ForeignCluster states of
 // widths and pairs. What else there is needs clocks, layouts, replicas or nodes, which it does not.
 constexpr const char* kResize = "resize";
-constexpr const char* kPack = "pack";
-constexpr const char* kForeign[] = {kResize, kPack, "reject"};
+constexpr const char* kPackAction = "pack";
+constexpr const char* kForeign[] = {kResize, kPackAction, "reject"};
 
 bool IsForeign(const EncoderInfo& encoder) {
   return std::all_of(encoder.blocks.begin(), encoder.blocks.end(),
@@ -89,11 +89,11 @@ void ForeignDecider::CheckActions(Answers answers, const std::string& name) {
   for (const ActionUse& use : ParseActions(point.mdp().actions)) {
     const std::string kind = use.info->name;
     if (std::find(std::begin(kForeign), std::end(kForeign), kind) == std::end(kForeign)) {
-      throw Error(Join(name, ": expected a policy of actions among ", kStartAlone, ", ", kResize, ", ", kPack,
-                       " and reject, found one of ", point.mdp().actions, ", and what '", kind,
+      throw Error(Join(name, ": expected a policy of actions among ", kStartAlone, ", ", kResize, ", ",
+                       kPackAction, " and reject, found one of ", point.mdp().actions, ", and what '", kind,
                        "' sets a ForeignCluster does not say the state of"));
     }
-    reads_pairs_ = reads_pairs_ || kind == kPack;
+    reads_pairs_ = reads_pairs_ || kind == kPackAction;
   }
   reads_widths_ = features_.any();
 }

@@ -14,7 +14,7 @@ constexpr std::size_t kBlockFloats =
     2048;  // of a block's pairs at once, in and out: half of a first-level cache
 
 #define BERTH_FORM(kind) Plain##kind,
-constexpr decltype(&PlainDense) kForms[] = {BERTH_NETWORK_STEPS(BERTH_FORM)};
+constexpr decltype(&PlainDense) kPlainForms[] = {BERTH_NETWORK_STEPS(BERTH_FORM)};
 #undef BERTH_FORM
 
 }  // namespace
@@ -40,7 +40,7 @@ FrozenNetwork::FrozenNetwork(NetworkDescription net, const PolicyBundle& bundle)
       any_size_(!net_.Reads(NetworkDescription::observation())),
       over_jobs_(net_.Reads(NetworkDescription::jobs()) || net_.Reads(NetworkDescription::pairs())) {
   for (const NetworkStep& step : net_.steps()) {
-    steps_.push_back(kForms[static_cast<int>(step.kind)](net_, step, bundle));
+    steps_.push_back(kPlainForms[static_cast<int>(step.kind)](net_, step, bundle));
     over_pairs_.push_back(net_.OverPairs(step));
   }
   run_.points = net_.points();

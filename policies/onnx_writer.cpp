@@ -16,7 +16,7 @@ namespace {
 constexpr float kMasked = -1e8F;  // not -inf: a softmax over it stays finite
 
 #define BERTH_FORM(kind) Onnx##kind,
-constexpr decltype(&OnnxDense) kForms[] = {BERTH_NETWORK_STEPS(BERTH_FORM)};
+constexpr decltype(&OnnxDense) kOnnxForms[] = {BERTH_NETWORK_STEPS(BERTH_FORM)};
 #undef BERTH_FORM
 
 std::string ChannelNames(std::span<const ChannelInfo> channels) {
@@ -87,7 +87,7 @@ std::string SerializeOnnx(const PolicyBundle& bundle) {
     run.one = graph.Float(1.0F);
   }
   for (const NetworkStep& step : net.steps()) {
-    run.name[static_cast<std::size_t>(step.output)] = kForms[static_cast<int>(step.kind)](run, step);
+    run.name[static_cast<std::size_t>(step.output)] = kOnnxForms[static_cast<int>(step.kind)](run, step);
   }
   graph.Node("Where", {"action_mask", run.Name(net.scores()), graph.Float(kMasked)}, {}, "scores");
   graph.Node("Squeeze", {run.Name(net.value()), graph.Integers({1})}, {}, "value");

@@ -15,7 +15,6 @@
 namespace berth {
 namespace {
 
-constexpr const char* kAuto = "auto";
 constexpr std::int64_t kManyJobs = 1'000'000'000;
 // Of which there are a handful: the environments' own, those of a step and of episodes' ends. Learners keep a
 // step's for every step of a rollout.

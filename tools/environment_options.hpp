@@ -10,6 +10,8 @@
 
 namespace berth {
 
+inline constexpr const char* kAuto = "auto";  // of an option: as the others and the workload say
+
 // --visible, --order, --encoder, --reward, --tau, --semantics, --commit-backfill, --preemptive, --on-change,
 // --work-conserving: MdpSpec.
 void AddProcessOptions(Options& options, const std::string& encoder = MdpSpec{}.encoder,

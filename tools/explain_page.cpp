@@ -103,7 +103,7 @@ std::string Commands(const ExplainPage& page) {
       rows, "</tbody></table></div></section>\n");
 }
 
-std::string Blocks(const ExplainPage& page) {
+std::string BlocksSection(const ExplainPage& page) {
   if (page.blocks.empty()) return "";
   const auto first =
       std::find_if(page.commands.begin(), page.commands.end(), [](const auto& it) { return it.chosen == 1; });
@@ -167,7 +167,7 @@ std::string ExplainHtml(const ExplainPage& page) {
       ClockText(page.time_s), "</h1>\n<p>", Escape(page.scenario), ". At ", Fixed(page.time_s, 0), " s ",
       page.waiting, " jobs wait and ", page.running, " run.</p>\n<p><b>The decision:</b> ",
       Escape(page.decision), ".</p>\n", Chart(page), "<div class=\"columns\">\n", Commands(page),
-      Blocks(page), "</div>\n<h2 id=\"config\">How this page was made</h2>\n<pre id=\"command\">",
+      BlocksSection(page), "</div>\n<h2 id=\"config\">How this page was made</h2>\n<pre id=\"command\">",
       Escape(page.command), "</pre>\n<script>const GANTT = ", ChartData(page), ";\n", Part("gantt.js"),
       "</script>\n</body></html>\n");
 }

@@ -106,7 +106,7 @@ std::string ConfigOf(const Json& attributes) {
 }
 
 // What one does with such a file, or nothing.
-std::string NextOf(const std::string& kind, const std::string& file, const Json& attributes) {
+std::string NextOfFile(const std::string& kind, const std::string& file, const Json& attributes) {
   if (kind == "policy") return NextOfPolicy(file, ConfigOf(attributes));
   if (kind == "checkpoint") {
     const std::string run = std::filesystem::absolute(file).parent_path().string();
@@ -197,7 +197,7 @@ int RunInspect(const std::vector<std::string>& arguments) {
   Json json{{"file", file}, {"kind", kind}, {"version", verified.version()}};
   json.update(Hdf5Contents(verified));
   std::cout << file << ": " << kind << ", format version " << verified.version() << "\n";
-  std::string next = NextOf(kind, file, json["attributes"]);
+  std::string next = NextOfFile(kind, file, json["attributes"]);
   if (kind == "scenario") {
     const Scenario scenario = ReadScenario(file);
     next = NextOfScenario(file, scenario);

@@ -32,7 +32,7 @@ std::string Cut(const std::string& text, std::size_t width) {
   return text.substr(0, end);
 }
 
-std::string Percent(double done) {
+std::string PercentDone(double done) {
   char text[8];
   std::snprintf(text, sizeof text, "%3.0f%%", 100.0 * done);
   return text;
@@ -62,7 +62,7 @@ void Progress::Update(double done, const std::string& detail, const std::vector<
     const auto filled = static_cast<std::size_t>(std::lround(done * kBarWidth));
     line.append("[").append(filled, '#').append(kBarWidth - filled, '.').append("] ");
   }
-  line += Percent(done);
+  line += PercentDone(done);
   if (!detail.empty()) line += "  " + detail;
   line += "  " + Duration(elapsed);
   if (done > first_done_) {

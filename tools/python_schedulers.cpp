@@ -13,7 +13,7 @@ constexpr SideLibrary kPython{
     "the target berth_embedded_python); in an installed wheel it is there for the command berth, not for the "
     "file berth/bin/berth"};
 
-std::atomic<const PythonApi*> given{nullptr};
+std::atomic<const PythonApi*> given_api{nullptr};
 
 const PythonApi& OpenPython() {
   std::string path;
@@ -30,7 +30,7 @@ std::unique_ptr<Scheduler> Make(Params& params) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size())
     throw Error(Join("python: file: expected FILE.py:CLASS, found '", text, "'"));
-  const PythonApi* api = given;
+  const PythonApi* api = given_api;
   if (api == nullptr) {
     static const PythonApi& opened = OpenPython();
     api = &opened;
@@ -48,7 +48,7 @@ SchedulerTable PythonSchedulers() {
 }
 
 void UsePython(const PythonApi& api) {
-  given = &api;
+  given_api = &api;
 }
 
 }  // namespace berth

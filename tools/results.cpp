@@ -18,7 +18,7 @@ namespace berth {
 namespace {
 
 using Over = MetricField::Over;
-constexpr MetricField kJobs[] = {
+constexpr MetricField kJobFields[] = {
     {"mean_jct_s", &Metrics::mean_jct_s, false, Over::kJobs},
     {"p50_jct_s", &Metrics::p50_jct_s, false, Over::kJobs},
     {"p95_jct_s", &Metrics::p95_jct_s, false, Over::kJobs},
@@ -86,7 +86,7 @@ std::vector<MetricField> MetricFieldsOf(FeatureTable features) {
       }
     }
   };
-  add(kJobs, MetricInfo::Place::kJobs);
+  add(kJobFields, MetricInfo::Place::kJobs);
   add(kQueue, MetricInfo::Place::kQueue);
   add(kEnd, MetricInfo::Place::kEnd);
   return fields;
@@ -135,7 +135,7 @@ std::uint64_t ResultRow::Signature() const {
 
 std::vector<double> ResultRow::MeanJcts() const {
   std::vector<double> means;
-  for (const RunResult& run : runs) means.push_back(Value(run.metrics, kJobs[0]));
+  for (const RunResult& run : runs) means.push_back(Value(run.metrics, kJobFields[0]));
   return means;
 }
 

@@ -16,7 +16,7 @@ constexpr int kDraws = 16, kDrawnJobs = 256;
 constexpr double kRunsInTau = 2.0, kRoundsInTau = 10.0, kBatchesInTau = 3.0, kFills = 2.5;
 constexpr int kFewestWarmupJobs = 100, kEpisodeOverWarmup = 3, kPieces = 8;
 
-constexpr std::size_t kMostJobs = 4096;  // of a log: every k-th
+constexpr std::size_t kMostLogJobs = 4096;  // of a log: every k-th
 
 struct Sums {
   double logs = 0.0, run_s = 0.0, gang_s = 0.0;
@@ -29,7 +29,7 @@ void Add(const Scenario& scenario, int begin, int end, int draws, Sums& sums) {
   const JobTable& jobs = scenario.data().jobs;
   const std::vector<GpuType>& types = scenario.data().cluster.types;
   const double span = end - begin > 1 ? jobs.arrival[U(end - 1)] - jobs.arrival[U(begin)] : 0.0;
-  const int stride = 1 + (end - begin) / static_cast<int>(kMostJobs);
+  const int stride = 1 + (end - begin) / static_cast<int>(kMostLogJobs);
   for (int job = begin; job < end; job += stride) {
     const double run_s = jobs.total_steps[U(job)] / scenario.BestRate(job), gpu_s = jobs.gang[U(job)] * run_s;
     sums.logs += std::log(run_s);

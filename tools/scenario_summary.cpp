@@ -15,16 +15,16 @@
 namespace berth {
 namespace {
 
-struct Summary {
+struct ScenarioFigures {
   double first_arrival_s = 0, last_arrival_s = 0;
   double rate_per_h = 0;     // arrivals
   double fastest_gpu_h = 0;  // work: GPU-hours if every job ran alone on its fastest type
   std::map<int, int> gangs;  // jobs of each gang size
 };
 
-Summary Summarize(const Scenario& scenario) {
+ScenarioFigures Summarize(const Scenario& scenario) {
   const JobTable& jobs = scenario.data().jobs;
-  Summary summary;
+  ScenarioFigures summary;
   for (int job = 0; job < jobs.size(); ++job) {
     const auto j = static_cast<std::size_t>(job);
     ++summary.gangs[jobs.gang[j]];
@@ -49,7 +49,7 @@ std::string LoadText(const Scenario& scenario) {
 
 Json ScenarioJson(const Scenario& scenario) {
   const ScenarioData& data = scenario.data();
-  const Summary summary = Summarize(scenario);
+  const ScenarioFigures summary = Summarize(scenario);
   Json json;
   json["name"] = data.name;
   json["provenance"] = data.provenance;
@@ -77,7 +77,7 @@ Json ScenarioJson(const Scenario& scenario) {
 }
 
 std::string ScenarioReport(const Scenario& scenario) {
-  const Summary summary = Summarize(scenario);
+  const ScenarioFigures summary = Summarize(scenario);
   std::string gangs;
   for (const auto& [gang, count] : summary.gangs)
     gangs += Join(gangs.empty() ? "" : ", ", count, " x ", gang, " GPU");

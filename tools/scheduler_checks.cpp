@@ -13,7 +13,7 @@ namespace {
 
 using bench::RandomScenario;
 
-constexpr int kJobs = 40;
+constexpr int kCheckedJobs = 40;
 constexpr std::size_t kMostDecisions = 200'000;
 
 void Audit(Auditor& auditor, const Simulator& simulator) {
@@ -49,20 +49,20 @@ void CheckLegality(const CheckedScheduler& scheduler) {
   for (const Clock& clock : AllClocks()) {
     for (const std::uint64_t seed : {1, 2, 3}) {
       At(Join("clock ", clock.ToString(), ", seed ", seed),
-         [&] { return RunNew(scheduler, RandomScenario(seed, kJobs, clock)); });
+         [&] { return RunNew(scheduler, RandomScenario(seed, kCheckedJobs, clock)); });
     }
     for (const auto& [name, scenario] : ExtremeScenarios(clock)) {
       At(Join("clock ", clock.ToString(), ", ", name),
          [&, &its = scenario] { return RunNew(scheduler, its); });
     }
     At(Join("clock ", clock.ToString(), ", tenants and deadlines"),  // some of which can be met
-       [&] { return RunNew(scheduler, bench::TenantScenario(12, kJobs, clock)); });
+       [&] { return RunNew(scheduler, bench::TenantScenario(12, kCheckedJobs, clock)); });
   }
 }
 
 void CheckRepeats(const CheckedScheduler& scheduler) {
   const Clock clock{ClockKind::kRounds, 60.0};
-  const Scenario a = RandomScenario(4, kJobs, clock), b = RandomScenario(5, kJobs, clock);
+  const Scenario a = RandomScenario(4, kCheckedJobs, clock), b = RandomScenario(5, kCheckedJobs, clock);
   const auto first = scheduler.make();
   const std::uint64_t alone_a = RunChecked(a, *first, scheduler.rejects).signature;
   const std::uint64_t alone_b = RunNew(scheduler, b).signature;
@@ -90,7 +90,7 @@ void CheckRepeats(const CheckedScheduler& scheduler) {
 }
 
 void CheckReplay(const CheckedScheduler& scheduler) {
-  const Scenario scenario = RandomScenario(6, kJobs, {ClockKind::kEvent});
+  const Scenario scenario = RandomScenario(6, kCheckedJobs, {ClockKind::kEvent});
   const CheckedRun run = RunNew(scheduler, scenario);
   Simulator simulator(scenario);
   bool fits = true;
@@ -116,7 +116,7 @@ bool SameEvents(const std::vector<Event>& a, const std::vector<Event>& b, double
 // The run differs from its twin in sizes that a blind scheduler cannot see before they tell: until the first
 // completion that moves, both logs are equal. One that says that it needs the future is refused without it.
 void CheckKnowledge(const CheckedScheduler& scheduler) {
-  const Scenario scenario = RandomScenario(7, kJobs, {ClockKind::kRounds, 60.0});
+  const Scenario scenario = RandomScenario(7, kCheckedJobs, {ClockKind::kRounds, 60.0});
   const auto made = scheduler.make();
   if (made->knowledge() >= Knowledge::kEstimate) {
     bool refused = false;
@@ -144,7 +144,7 @@ void CheckKnowledge(const CheckedScheduler& scheduler) {
 }
 
 void CheckEstimates(const CheckedScheduler& scheduler) {
-  ScenarioData data = RandomScenario(10, kJobs, {ClockKind::kRounds, 60.0}).data();
+  ScenarioData data = RandomScenario(10, kCheckedJobs, {ClockKind::kRounds, 60.0}).data();
   data.knowledge = Knowledge::kEstimate;
   data.estimate_sigma = 0.8;
   data.costs = {7.0, 5.0, 3.0};

@@ -10,7 +10,7 @@
 namespace berth {
 namespace {
 
-constexpr const char* kRunning = "/proc/self/exe";
+constexpr const char* kRunningProgram = "/proc/self/exe";
 
 std::filesystem::path& Folder() {
   static std::filesystem::path folder;
@@ -32,12 +32,13 @@ std::filesystem::path ProgramFolder() {
     const std::filesystem::path file = own.dli_fname;
     if (file.extension() == ".so") return std::filesystem::absolute(file).parent_path();
   }
-  return std::filesystem::read_symlink(kRunning).parent_path();
+  return std::filesystem::read_symlink(kRunningProgram).parent_path();
 }
 
 std::string ProgramFile() {
   const std::filesystem::path folder = ProgramFolder();
-  return folder == std::filesystem::read_symlink(kRunning).parent_path() ? kRunning : folder / "berth";
+  return folder == std::filesystem::read_symlink(kRunningProgram).parent_path() ? kRunningProgram
+                                                                                : folder / "berth";
 }
 
 void LookForLibrariesIn(const std::string& folder) {

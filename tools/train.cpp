@@ -16,7 +16,7 @@ namespace berth {
 namespace {
 
 // Of a cluster's environment, whose metric is the mean JCT in seconds.
-std::string Figures(double metric, double mean_return) {
+std::string ProgressFigures(double metric, double mean_return) {
   return Join("mean JCT ", Hours(metric), " h (return ", Readable(mean_return), ")");
 }
 
@@ -24,9 +24,10 @@ std::string Detail(const TrainProgress& now, const std::vector<std::string>& not
   std::string text =
       Join(Thousands(static_cast<double>(now.steps)), " steps, ", Thousands(now.steps_per_s), " steps/s");
   if (!std::isnan(now.recent_return)) {
-    text += ", " + Figures(now.recent_metric, now.recent_return);
+    text += ", " + ProgressFigures(now.recent_metric, now.recent_return);
   } else if (!std::isnan(now.running_return)) {
-    text += Join(", ", Figures(now.running_metric, now.running_return), " so far in the first episodes");
+    text +=
+        Join(", ", ProgressFigures(now.running_metric, now.running_return), " so far in the first episodes");
   }
   if (const std::string meanwhile = Meanwhile(now); !meanwhile.empty()) text += "; " + meanwhile;
   for (const std::string& note : notes) text += "; " + note;
@@ -53,7 +54,7 @@ std::string Returned(const TrainOutcome& outcome, const SchedEnvOptions& env) {
                 " jobs in each of ", env.all_envs,
                 " environments; more --steps, fewer --envs or --episode-jobs)");
   }
-  return Join(Figures(outcome.mean_metric, outcome.mean_return), " in its last episodes");
+  return Join(ProgressFigures(outcome.mean_metric, outcome.mean_return), " in its last episodes");
 }
 
 // The command that compares the policy with a rule that knows no more, on jobs that it was not trained on.

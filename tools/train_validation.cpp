@@ -12,8 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr const char* kAuto = "auto";
-constexpr std::int64_t kMostWorkloads = 100000;
+constexpr std::int64_t kMostValidated = 100000;
 
 // Workloads as episodes see them, and as long again behind the measured jobs, so that starving pays nobody:
 // `jobs` of them in all after a warm-up.
@@ -94,7 +93,7 @@ void TrainValidation::AddOptions(Options& options) {
 std::unique_ptr<TrainValidation> TrainValidation::Make(Options& options, const EnvironmentChoice& choice,
                                                        const TrainRequest& request) {
   const bool by_itself = options.Text("validate") == kAuto;
-  const int workloads = by_itself ? 0 : static_cast<int>(options.Integer("validate", 0, kMostWorkloads));
+  const int workloads = by_itself ? 0 : static_cast<int>(options.Integer("validate", 0, kMostValidated));
   const std::int64_t times = options.Integer("validations", 1, 1000000);
   const MdpSpec& mdp = request.mdp;
   ValidationSettings settings{Baselines(options, request),  request.out_dir, !by_itself, request.resume,

@@ -20,7 +20,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kGavelTunedParams[] = {
     {"interval", "360", "s between decisions, the round"},
 };
 constexpr double kLeastInterval = 1e-3;  // s: a job's time is counted by it, so 0 would divide by 0
@@ -195,7 +195,7 @@ SchedulerInfo GavelTunedInfo() {
           "",
           Knowledge::kBlind,
           /*preemptive=*/true,
-          kParams,
+          kGavelTunedParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<GavelTuned>(params.Number("interval", kLeastInterval, 1e9));
           }};

@@ -22,7 +22,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kPolluxParams[] = {
     {"search", "ruin_recreate",
      "ruin_recreate (ours: a fitter allocation in less time) | genetic (the authors')"},
     {"population", "100", "search=genetic: allocations that a generation has"},
@@ -265,7 +265,7 @@ SchedulerInfo PolluxInfo() {
           "",
           Knowledge::kBlind,
           /*preemptive=*/true,
-          kParams,
+          kPolluxParams,
           MakePollux};
 }
 

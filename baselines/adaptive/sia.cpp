@@ -21,7 +21,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kSiaParams[] = {
     {"exponent", "-0.5", "of goodputs in costs, below 0: the lower, the fairer"},
     {"unallocated", "1.1", "cost of a job without GPUs, where the worst configuration costs 1 (lambda_n)"},
     {"interval", "60", "s between decisions"},
@@ -157,7 +157,7 @@ SchedulerInfo SiaInfo() {
           "",
           Knowledge::kBlind,
           /*preemptive=*/true,
-          kParams,
+          kSiaParams,
           MakeSia};
 }
 

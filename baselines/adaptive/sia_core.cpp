@@ -6,15 +6,12 @@
 #include <utility>
 
 #include "baselines/adaptive/sia_states.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::sia {
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 2;
-
-std::size_t At(int i) {
-  return static_cast<std::size_t>(i);
-}
+constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max() / 2;
 
 }  // namespace
 
@@ -42,31 +39,31 @@ Core::Core(const Choice& choice, const Prices& prices) : choice_(choice), prices
   reduced_.resize(choice.option.size());
   free_ = choice.capacity;
   for (int its_class = 0; its_class < choice.classes(); ++its_class) {
-    const int from = choice.begin[At(its_class)], to = choice.begin[At(its_class) + 1];
-    std::int64_t least = kNever;
+    const int from = choice.begin[U(its_class)], to = choice.begin[U(its_class) + 1];
+    std::int64_t least = kNoCost;
     int idle = -1, base = -1;
     for (int i = from; i < to; ++i) {
-      const Option& option = choice.option[At(i)];
-      reduced_[At(i)] = option.cost + (option.gpus == 0 ? 0 : prices.per_gpu[At(option.type)] * option.gpus);
-      least = std::min(least, reduced_[At(i)]);
-      if (option.gpus == 0 && (idle < 0 || option.cost < choice.option[At(idle)].cost)) idle = i;
+      const Option& option = choice.option[U(i)];
+      reduced_[U(i)] = option.cost + (option.gpus == 0 ? 0 : prices.per_gpu[U(option.type)] * option.gpus);
+      least = std::min(least, reduced_[U(i)]);
+      if (option.gpus == 0 && (idle < 0 || option.cost < choice.option[U(idle)].cost)) idle = i;
     }
     for (int i = from; i < to; ++i) {
-      reduced_[At(i)] -= least;
-      if (reduced_[At(i)] == 0 && (base < 0 || prices.share[At(i)] > prices.share[At(base)])) base = i;
+      reduced_[U(i)] -= least;
+      if (reduced_[U(i)] == 0 && (base < 0 || prices.share[U(i)] > prices.share[U(base)])) base = i;
     }
     base_.push_back(base);
-    const Option& its = choice.option[At(base)];
-    if (its.gpus > 0) free_[At(its.type)] -= its.gpus;
+    const Option& its = choice.option[U(base)];
+    if (its.gpus > 0) free_[U(its.type)] -= its.gpus;
     found_.push_back(idle);
-    cost_ += choice.option[At(idle)].cost;
+    cost_ += choice.option[U(idle)].cost;
   }
 }
 
 std::vector<bool> Core::Open(std::int64_t limit) const {
   std::vector<bool> open;
   for (std::int64_t reduced : reduced_) open.push_back(reduced <= limit - prices_.bound);
-  for (int option : found_) open[At(option)] = true;
+  for (int option : found_) open[U(option)] = true;
   return open;
 }
 
@@ -74,9 +71,9 @@ void Core::Offer(const std::vector<int>& chosen) {
   std::int64_t cost = 0;
   std::vector<int> left = choice_.capacity;
   for (int i : chosen) {
-    const Option& option = choice_.option[At(i)];
+    const Option& option = choice_.option[U(i)];
     cost += option.cost;
-    if (option.gpus > 0) left[At(option.type)] -= option.gpus;
+    if (option.gpus > 0) left[U(option.type)] -= option.gpus;
   }
   const bool fits = std::all_of(left.begin(), left.end(), [](int gpus) { return gpus >= 0; });
   if (fits && cost < cost_) found_ = chosen, cost_ = cost;
@@ -86,15 +83,15 @@ void Core::Offer(const std::vector<int>& chosen) {
 std::vector<Core::Stage> Core::Stages(std::int64_t window) const {
   std::vector<Stage> stages;
   for (int its_class = 0; its_class < choice_.classes(); ++its_class) {
-    const int from = choice_.begin[At(its_class)], to = choice_.begin[At(its_class) + 1];
-    const Option& base = choice_.option[At(base_[At(its_class)])];
+    const int from = choice_.begin[U(its_class)], to = choice_.begin[U(its_class) + 1];
+    const Option& base = choice_.option[U(base_[U(its_class)])];
     Stage stage;
     stage.its_class = its_class;
-    stage.moves.push_back({base_[At(its_class)]});
+    stage.moves.push_back({base_[U(its_class)]});
     for (int i = from; i < to; ++i) {
-      if (reduced_[At(i)] > window || i == base_[At(its_class)]) continue;
-      const Option& option = choice_.option[At(i)];
-      Move move{i, reduced_[At(i)]};
+      if (reduced_[U(i)] > window || i == base_[U(its_class)]) continue;
+      const Option& option = choice_.option[U(i)];
+      Move move{i, reduced_[U(i)]};
       move.frees_type = std::max(base.type, 0), move.takes_type = std::max(option.type, 0);
       const int both = option.type == base.type ? std::min(option.gpus, base.gpus) : 0;
       move.frees = base.gpus - both, move.takes = option.gpus - both;
@@ -117,7 +114,7 @@ std::vector<Core::Stage> Core::Stages(std::int64_t window) const {
 void Core::Look(std::vector<Stage>& stages) const {
   const std::size_t types = choice_.capacity.size();
   std::vector<std::int64_t> can_free(types, 0), can_take(types, 0);
-  std::vector<double> of_free(types, static_cast<double>(kNever)), of_taking;
+  std::vector<double> of_free(types, static_cast<double>(kNoCost)), of_taking;
   for (std::int64_t price : prices_.per_gpu) of_taking.push_back(static_cast<double>(price));
   const Residues residues(types);
   std::vector<std::int64_t> repair(residues.count(), 0), before;
@@ -134,7 +131,7 @@ void Core::Look(std::vector<Stage>& stages) const {
     std::fill(frees.begin(), frees.end(), 0), std::fill(takes.begin(), takes.end(), 0);
     for (std::size_t m = 1; m < stage.moves.size(); ++m) {
       const Move& move = stage.moves[m];
-      const std::size_t from = At(move.frees_type), to = At(move.takes_type);
+      const std::size_t from = U(move.frees_type), to = U(move.takes_type);
       const auto cost = static_cast<double>(move.reduced);
       if (move.frees > 0) {
         frees[from] = std::max<std::int64_t>(frees[from], move.frees);
@@ -156,13 +153,13 @@ void Core::Look(std::vector<Stage>& stages) const {
 }
 
 // What the stages after this one must at least pay for GPUs lacking or left over: in proportion, or by the
-// remainders, whichever is more. Never a reduced cost: kNever where they cannot free enough.
+// remainders, whichever is more. Never a reduced cost: kNoCost where they cannot free enough.
 std::int64_t Core::Rest(const Stage& stage, const std::int32_t* left) const {
   double lacking = 0.0, over = 0.0;
   for (std::size_t type = 0; type < choice_.capacity.size(); ++type) {
     const std::int32_t gpus = left[type];
     if (gpus < 0) {
-      if (-gpus > stage.can_free[type]) return kNever;
+      if (-gpus > stage.can_free[type]) return kNoCost;
       lacking -= stage.price_of_free[type] * gpus;
     } else if (gpus > 0) {
       const std::int64_t taken = std::min<std::int64_t>(gpus, stage.can_take[type]);
@@ -178,8 +175,8 @@ void Core::Keep(const std::vector<Stage>& stages, std::size_t stage, std::int32_
   found_ = base_;
   cost_ = prices_.bound + above;
   for (std::size_t i = stage + 1; i-- > 0;) {
-    found_[At(stages[i].its_class)] = stages[i].option[At(state)];
-    state = stages[i].parent[At(state)];
+    found_[U(stages[i].its_class)] = stages[i].option[U(state)];
+    state = stages[i].parent[U(state)];
   }
 }
 
@@ -190,10 +187,10 @@ bool Core::Search(std::int64_t limit, const CoreEffort& effort) {
   const Residues residues(types);
   std::vector<Stage> stages = Stages(window);
   // Where no GPU lacks, the state is an answer, the classes that follow at their base: what it costs above
-  // the bound, else kNever.
+  // the bound, else kNoCost.
   const auto above = [&](const std::int32_t* left, std::int64_t reduced) {
     for (std::size_t type = 0; type < types; ++type) {
-      if (left[type] < 0) return kNever;
+      if (left[type] < 0) return kNoCost;
       reduced += prices_.per_gpu[type] * left[type];
     }
     return reduced;
@@ -217,8 +214,8 @@ bool Core::Search(std::int64_t limit, const CoreEffort& effort) {
         if (reduced > window) break;
         ++steps_;
         std::copy_n(now.left(state), types, left.data());
-        if (move.frees > 0) left[At(move.frees_type)] += move.frees;
-        if (move.takes > 0) left[At(move.takes_type)] -= move.takes;
+        if (move.frees > 0) left[U(move.frees_type)] += move.frees;
+        if (move.takes > 0) left[U(move.takes_type)] -= move.takes;
         const std::int64_t repair = stage.repair[residues.Of(left.data())];
         if (reduced + repair > window) continue;
         const std::int64_t rest = Rest(stage, left.data());
@@ -231,7 +228,7 @@ bool Core::Search(std::int64_t limit, const CoreEffort& effort) {
           off += (prices_.per_gpu[type] + 1) * std::abs(left[type]);
         score.resize(next.size());
         const std::int64_t least = reduced + std::max(rest, repair);
-        score[At(at)] = {least + static_cast<std::int64_t>(effort.pull * static_cast<double>(off)), off};
+        score[U(at)] = {least + static_cast<std::int64_t>(effort.pull * static_cast<double>(off)), off};
         if (const std::int64_t its = above(left.data(), reduced); its <= window) window = its - 1, best = at;
       }
     }

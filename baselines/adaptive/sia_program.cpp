@@ -10,6 +10,7 @@
 #include "baselines/adaptive/sia_core.hpp"
 #include "baselines/adaptive/sia_prices.hpp"
 #include "env/base/check.hpp"
+#include "env/base/index.hpp"
 
 namespace berth::sia {
 namespace {
@@ -21,19 +22,15 @@ constexpr double kPulls[] = {1.0 / 16,
                              0.0};  // of what states differ in: one finds answers where the other fails
 constexpr std::size_t kWidths[] = {64, 1024, 16384, 1000000000};
 
-std::size_t At(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 int PreviousOf(const Program& program, int job) {
-  return program.previous.empty() ? -1 : program.previous[At(job)];
+  return program.previous.empty() ? -1 : program.previous[U(job)];
 }
 int ForcedOf(const Program& program, int job) {
-  return program.forced.empty() ? -1 : program.forced[At(job)];
+  return program.forced.empty() ? -1 : program.forced[U(job)];
 }
 double CostOf(const Program& program, int job, int configuration) {
   if (configuration < 0) return program.unallocated;
-  return program.cost[At(job) * program.configurations.size() + At(configuration)];
+  return program.cost[U(job) * program.configurations.size() + U(configuration)];
 }
 
 void Check(const Program& program) {
@@ -41,31 +38,31 @@ void Check(const Program& program) {
   const auto configurations = static_cast<int>(program.configurations.size());
   if (program.jobs < 0) throw Error(Join("sia: jobs: expected at least 0, found ", program.jobs));
   for (int type = 0; type < types; ++type) {
-    if (program.capacity[At(type)] < 0)
+    if (program.capacity[U(type)] < 0)
       throw Error(Join("sia: capacity of type ", type, ": expected at least 0 GPUs, found ",
-                       program.capacity[At(type)]));
+                       program.capacity[U(type)]));
   }
   for (int k = 0; k < configurations; ++k) {
-    const Configuration& its = program.configurations[At(k)];
+    const Configuration& its = program.configurations[U(k)];
     if (its.type < 0 || its.type >= types)
       throw Error(Join("sia: configuration ", k, ": expected a type below ", types, ", found ", its.type));
     if (its.gpus < 1 || its.nodes < 1 || its.nodes > its.gpus)
       throw Error(Join("sia: configuration ", k, ": expected 1 <= nodes <= GPUs, found ", its.nodes,
                        " nodes and ", its.gpus, " GPUs"));
   }
-  const std::size_t entries = At(program.jobs) * At(configurations);
+  const std::size_t entries = U(program.jobs) * U(configurations);
   if (program.cost.size() != entries)
     throw Error(Join("sia: cost: expected jobs x configurations = ", entries, " entries, found ",
                      program.cost.size()));
   for (std::size_t i = 0; i < entries; ++i) {
     if (std::isnan(program.cost[i]) || program.cost[i] == -std::numeric_limits<double>::infinity())
-      throw Error(Join("sia: cost of job ", i / At(configurations), ", configuration ",
-                       i % At(configurations), ": expected a number, found ", program.cost[i]));
+      throw Error(Join("sia: cost of job ", i / U(configurations), ", configuration ", i % U(configurations),
+                       ": expected a number, found ", program.cost[i]));
   }
   if (!std::isfinite(program.unallocated))
     throw Error(Join("sia: unallocated: expected a finite cost, found ", program.unallocated));
   const auto check_rows = [&](const std::vector<int>& rows, const char* name) {
-    if (!rows.empty() && rows.size() != At(program.jobs))
+    if (!rows.empty() && rows.size() != U(program.jobs))
       throw Error(Join("sia: ", name, ": expected an entry for each of ", program.jobs, " jobs, found ",
                        rows.size()));
     for (std::size_t job = 0; job < rows.size(); ++job) {
@@ -83,13 +80,13 @@ std::vector<int> LeftByForced(const Program& program) {
   for (int job = 0; job < program.jobs; ++job) {
     const int k = ForcedOf(program, job);
     if (k < 0) continue;
-    const Configuration& its = program.configurations[At(k)];
+    const Configuration& its = program.configurations[U(k)];
     if (!std::isfinite(CostOf(program, job, k)))
       throw Error(Join("sia: job ", job, " is forced to configuration ", k, ", whose cost is infinite"));
-    if (its.gpus > left[At(its.type)])
+    if (its.gpus > left[U(its.type)])
       throw Error(Join("sia: job ", job, " is forced to configuration ", k, " of ", its.gpus,
-                       " GPUs of type ", its.type, ", where ", left[At(its.type)], " are left"));
-    left[At(its.type)] -= its.gpus;
+                       " GPUs of type ", its.type, ", where ", left[U(its.type)], " are left"));
+    left[U(its.type)] -= its.gpus;
   }
   return left;
 }
@@ -140,8 +137,8 @@ std::vector<Option> OptionsOf(const Program& program, int job, const std::vector
   };
   std::vector<Option> options{{weigh(-1, 0), -1, 0, -1}}, all;
   for (int k = 0; k < static_cast<int>(program.configurations.size()); ++k) {
-    const Configuration& its = program.configurations[At(k)];
-    if (its.gpus > left[At(its.type)] || !(CostOf(program, job, k) <= program.unallocated)) continue;
+    const Configuration& its = program.configurations[U(k)];
+    if (its.gpus > left[U(its.type)] || !(CostOf(program, job, k) <= program.unallocated)) continue;
     all.push_back({weigh(k, its.gpus), its.type, its.gpus, k});
   }
   std::stable_sort(all.begin(), all.end(), [](const Option& a, const Option& b) {
@@ -175,7 +172,7 @@ void OrderAlike(const Program& program, std::vector<int>& chosen) {
   }
   const std::size_t configurations = program.configurations.size();
   const auto row = [&](int job) {
-    return program.cost.begin() + static_cast<std::ptrdiff_t>(At(job) * configurations);
+    return program.cost.begin() + static_cast<std::ptrdiff_t>(U(job) * configurations);
   };
   const auto end = [&](int job) { return row(job) + static_cast<std::ptrdiff_t>(configurations); };
   std::stable_sort(jobs.begin(), jobs.end(), [&](int a, int b) {
@@ -189,13 +186,13 @@ void OrderAlike(const Program& program, std::vector<int>& chosen) {
     for (to = from; to < jobs.size(); ++to) {
       if (PreviousOf(program, jobs[to]) != PreviousOf(program, jobs[from])) break;
       if (!std::equal(row(jobs[to]), end(jobs[to]), row(jobs[from]))) break;
-      theirs.push_back(chosen[At(jobs[to])]);
+      theirs.push_back(chosen[U(jobs[to])]);
     }
     std::sort(theirs.begin(), theirs.end(), [&](int a, int b) {
       const double cost_a = CostOf(program, jobs[from], a), cost_b = CostOf(program, jobs[from], b);
       return cost_a != cost_b ? cost_a < cost_b : a < b;
     });
-    for (std::size_t i = 0; i < theirs.size(); ++i) chosen[At(jobs[from + i])] = theirs[i];
+    for (std::size_t i = 0; i < theirs.size(); ++i) chosen[U(jobs[from + i])] = theirs[i];
   }
 }
 
@@ -265,14 +262,14 @@ Answer Solve(const Program& program, const Effort& effort) {
   Core core(choice, prices);
   const Proof proof = Search(choice, units, effort, core, prices.bound);
   Answer answer;
-  answer.chosen.assign(At(program.jobs), -1);
+  answer.chosen.assign(U(program.jobs), -1);
   for (std::size_t i = 0; i < jobs.size(); ++i)
-    answer.chosen[At(jobs[i])] = choice.option[At(core.found()[i])].configuration;
+    answer.chosen[U(jobs[i])] = choice.option[U(core.found()[i])].configuration;
   OrderAlike(program, answer.chosen);
   for (int job = 0; job < program.jobs; ++job) {
     const int k = ForcedOf(program, job);
-    if (k >= 0) answer.chosen[At(job)] = k;
-    answer.objective += CostOf(program, job, answer.chosen[At(job)]);
+    if (k >= 0) answer.chosen[U(job)] = k;
+    answer.objective += CostOf(program, job, answer.chosen[U(job)]);
   }
   answer.proven = proof.objective;
   answer.ties_proven = proof.ties && units.ties;

@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kAdaptiveParams[] = {
     {"arms", "fcfs|srpt", "the schedulers to switch between, as in fcfs|srpt|las(quantum=600)"},
     {"epoch", "3600", "s between choices; clocks with rounds choose at the boundary after"},
 };
@@ -89,7 +89,7 @@ SchedulerInfo AdaptiveInfo() {
       "",
       Knowledge::kEstimate,
       /*preemptive=*/true,
-      kParams,
+      kAdaptiveParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         std::vector<Inner> arms;
         for (const std::string& spec : SplitOutsideParentheses(params.Text("arms"), '|')) {

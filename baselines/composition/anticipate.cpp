@@ -24,7 +24,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kAnticipateParams[] = {
     {"inner", "srpt", "the scheduler that decides on what is predicted"},
     {"margin", "1", "s by which a job must be expected to end before a decision takes effect, from 0"},
 };
@@ -157,7 +157,7 @@ SchedulerInfo AnticipateInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kAnticipateParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             Inner inner("anticipate: parameter 'inner'", params.Text("inner"));
             return std::make_unique<Anticipate>(params.Number("margin", 0.0, 1e9), std::move(inner));

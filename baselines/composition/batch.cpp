@@ -10,7 +10,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kBatchParams[] = {
     {"window", "60", "s between releases; clocks with rounds release at the boundary after; 0 = at once"},
     {"inner", "sjf", "the scheduler that sees the released jobs"},
 };
@@ -60,7 +60,7 @@ SchedulerInfo BatchInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,
-          kParams,
+          kBatchParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double window = params.Number("window", 0.0, 1e12);
             return std::make_unique<Batch>(window, Inner("batch: parameter 'inner'", params.Text("inner")));

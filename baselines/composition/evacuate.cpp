@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kEvacuateParams[] = {
     {"inner", "srpt", "the scheduler that decides all else"},
     {"margin", "1", "s before a GPU goes that its job leaves"},
 };
@@ -73,7 +73,7 @@ SchedulerInfo EvacuateInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kEvacuateParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             Inner inner("evacuate: parameter 'inner'", params.Text("inner"));
             return std::make_unique<Evacuate>(params.Number("margin", 0.0, 1e9), std::move(inner));

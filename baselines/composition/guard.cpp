@@ -29,7 +29,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kGuardParams[] = {
     {"policy", "tuned", "what runs while it is worth it, as in policy(file=policy.h5)"},
     {"fallback", "srpt", "what takes over, and what the policy is compared with"},
     {"epoch", "64", "arrivals and completions between comparisons, from 1"},
@@ -136,7 +136,7 @@ SchedulerInfo GuardInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kGuardParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const std::string policy = params.Text("policy"), fallback = params.Text("fallback");
             const Guard::Rule rule{static_cast<int>(params.Integer("epoch", 1, 1'000'000'000)),

@@ -19,7 +19,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kHierarchicalParams[] = {
     {"outer", "fair_share", "the scheduler whose decision says how much each tenant has"},
     {"inner", "srpt", "the scheduler that each tenant has for its jobs"},
 };
@@ -106,7 +106,7 @@ SchedulerInfo HierarchicalInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kHierarchicalParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const std::string outer = params.Text("outer");
             return std::make_unique<Hierarchical>(outer, params.Text("inner"));

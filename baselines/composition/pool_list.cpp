@@ -24,7 +24,7 @@ PoolGpus ParseGpus(const std::string& text) {
 }
 
 // What this pool's entries say of the type: null = it has none of it.
-const PoolGpus* EntryFor(const PoolSpec& pool, const std::string& type) {
+const PoolGpus* PoolEntryFor(const PoolSpec& pool, const std::string& type) {
   for (const PoolGpus& gpus : pool.gpus) {
     if (gpus.type == type || gpus.type == "*") return &gpus;
   }
@@ -49,7 +49,7 @@ std::vector<double> SharesOf(const std::vector<PoolSpec>& pools, const std::stri
   double stated = 0.0;
   int rest = -1;
   for (const PoolSpec& pool : pools) {
-    const PoolGpus* entry = EntryFor(pool, type);
+    const PoolGpus* entry = PoolEntryFor(pool, type);
     shares.push_back(entry == nullptr ? 0.0 : entry->share);
     stated += shares.back();
     if (entry == nullptr || entry->share > 0.0) continue;

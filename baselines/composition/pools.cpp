@@ -23,7 +23,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kPoolsParams[] = {
     {"pools", "types",
      "types: a pool for each GPU type | NAME:GPUS[:SCHEDULER]|...: GPUS is TYPE[/SHARE] joined by +, * is "
      "every type, SHARE of its nodes, without one the rest"},
@@ -33,11 +33,11 @@ constexpr ParamInfo kParams[] = {
      "its tenant, otherwise by load) | an expression as of queue(order=expression), with cuts"},
     {"cuts", "none", "where the expression is cut, as in 1|4: up to 1 the first pool, up to 4 the second"},
 };
-constexpr const char *kWhatPool = "pools: parameter 'pools'", *kWhatInner = "pools: parameter 'inner'";
+constexpr const char *kWhatPool = "pools: parameter 'pools'", *kWhatInnerOfPools = "pools: parameter 'inner'";
 
 enum class Route { kLoad, kSpeed, kTenant, kExpression };
 
-struct Rule {
+struct PoolRule {
   Route by = Route::kLoad;
   std::optional<ScoreRule> score;  // kExpression
   std::vector<double> cuts;        // ascending, one less than pools
@@ -46,11 +46,11 @@ struct Rule {
 class Pools final : public Scheduler {
  public:
   // No pools: one for each GPU type.
-  Pools(std::vector<PoolSpec> pools, std::string inner, Rule rule)
+  Pools(std::vector<PoolSpec> pools, std::string inner, PoolRule rule)
       : given_(std::move(pools)), inner_spec_(std::move(inner)), rule_(std::move(rule)) {
     for (const PoolSpec& pool : given_)
-      inner_.emplace_back(pool.scheduler == inner_spec_ ? kWhatInner : kWhatPool, pool.scheduler);
-    if (given_.empty()) inner_.emplace_back(kWhatInner, inner_spec_);
+      inner_.emplace_back(pool.scheduler == inner_spec_ ? kWhatInnerOfPools : kWhatPool, pool.scheduler);
+    if (given_.empty()) inner_.emplace_back(kWhatInnerOfPools, inner_spec_);
   }
   Knowledge knowledge() const override {
     Knowledge most = rule_.score ? rule_.score->knowledge : Knowledge::kNone;
@@ -236,7 +236,7 @@ class Pools final : public Scheduler {
 
   std::vector<PoolSpec> given_, pools_;
   std::string inner_spec_;
-  Rule rule_;
+  PoolRule rule_;
   std::vector<Inner> inner_;  // [pools]
   Shares shares_{"pools"};
   std::vector<std::vector<int>> bounds_;       // [pools + 1, G] pool_list.hpp
@@ -249,8 +249,8 @@ class Pools final : public Scheduler {
   NodeLimits limits_;
 };
 
-Rule ReadRule(Params& params, std::size_t pools) {
-  Rule rule;
+PoolRule ReadRule(Params& params, std::size_t pools) {
+  PoolRule rule;
   const std::string route = params.Text("route"), cuts = params.Text("cuts");
   const char* const names[] = {"load", "speed", "tenant"};
   const auto named = std::find(std::begin(names), std::end(names), route);
@@ -291,11 +291,11 @@ SchedulerInfo PoolsInfo() {
       "",
       Knowledge::kEstimate,
       /*preemptive=*/true,
-      kParams,
+      kPoolsParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         const std::string inner = params.Text("inner");
         std::vector<PoolSpec> pools = ParsePools(params.Text("pools"), inner);
-        Rule rule = ReadRule(params, pools.size());
+        PoolRule rule = ReadRule(params, pools.size());
         return std::make_unique<Pools>(std::move(pools), inner, std::move(rule));
       }};
 }

@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kPredictedParams[] = {
     {"inner", "srpt", "the scheduler that is told predictions"},
     {"predictor", "residual", "of sizes: residual | recent(statistic,window,least,q) | request(adjust,...)"},
 };
@@ -63,7 +63,7 @@ SchedulerInfo PredictedInfo() {
       "",
       Knowledge::kBlind,
       /*preemptive=*/true,
-      kParams,
+      kPredictedParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         Inner inner("predicted: parameter 'inner'", params.Text("inner"));
         return std::make_unique<Predicted>(std::move(inner), PredictorOf(params.Text("predictor")));

@@ -138,7 +138,7 @@ class Recorded : public Scheduler {
   Plan plan_;
 };
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kRecordedParams[] = {
     {"file", "", "CSV time_s,job,devices (none: the job stops); none = all in order of arrival"}};
 
 }  // namespace
@@ -150,7 +150,7 @@ SchedulerInfo RecordedInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/true,
-          kParams,
+          kRecordedParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<Recorded>(params.Text("file"));
           }};

@@ -27,7 +27,7 @@ namespace berth {
 namespace {
 
 constexpr const char* kWho = "reservation";
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kReservationParams[] = {
     {"inner", "fcfs", "the scheduler of the favoured, and another one of the others"},
     {"short", "3600", "s; jobs that run no longer than this on their fastest type are favoured"},
     {"urgent", "inf", "jobs of at least this weight are favoured"},
@@ -193,7 +193,7 @@ SchedulerInfo ReservationInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,
-          kParams,
+          kReservationParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             ReservationOptions options;
             options.short_s = params.Number("short", 0.0, kNever);

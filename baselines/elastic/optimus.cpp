@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kOptimusParams[] = {
     {"interval", "600", "s between allocations; in between jobs start on idle GPUs, on their least width"},
 };
 
@@ -99,7 +99,7 @@ SchedulerInfo OptimusInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kOptimusParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<Optimus>(params.Number("interval", 0.0, 1e9));
           }};

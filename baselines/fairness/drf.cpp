@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kDrfParams[] = {
     {"overtake", "false", "true: a tenant whose next job does not fit is passed over; false: filling ends"},
 };
 
@@ -72,7 +72,7 @@ SchedulerInfo DrfInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kDrfParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<Drf>(params.Bool("overtake"));
           },

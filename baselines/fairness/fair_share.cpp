@@ -9,7 +9,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kFairShareParams[] = {
     {"half_life", "604800",
      "s after which usage counts half (Slurm: PriorityDecayHalfLife, 7 days); 0 = never"},
     kOvertakeParam,
@@ -50,7 +50,7 @@ SchedulerInfo FairShareInfo() {
           "",
           Knowledge::kBlind,
           /*preemptive=*/false,
-          kParams,
+          kFairShareParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double half_life = params.Number("half_life", 0.0, 1e15);
             return std::make_unique<FairShare>(half_life > 0.0 ? half_life : kNever, params.Bool("overtake"));

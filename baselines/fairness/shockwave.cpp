@@ -24,7 +24,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kShockwaveParams[] = {
     {"window", "20", "rounds planned at once"},
     {"round", "120", "s of a round, under clocks without rounds"},
     {"replan", "8", "rounds after which a new plan is made anyway"},
@@ -245,7 +245,7 @@ SchedulerInfo ShockwaveInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kShockwaveParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             Settings settings;
             settings.window.rounds = static_cast<int>(params.Integer("window", 1, 10000));

@@ -25,14 +25,14 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kThemisParams[] = {
     {"lease", "1200", "s for which GPUs are given, from 1"},
     {"f", "0.8", "fairness knob: the share 1 - f of the apps, the worst off, may bid; from 0 to below 1"},
 };
 
 constexpr double kShortest = 1.0;  // s, of a lease
 constexpr double kLeastRho = 1e-300;
-constexpr double kRounding = 1e-9;  // of GPUs and s
+constexpr double kLeaseRounding = 1e-9;  // of GPUs and s
 
 struct Lease {
   int gpus;
@@ -91,7 +91,7 @@ class Themis final : public Scheduler {
     for (int job : running) {
       auto& its = leases_[U(job)];
       if (its.empty()) its.push_back({view.Width(job), view.now() + lease_});  // another started it
-      std::erase_if(its, [&](const Lease& lease) { return lease.until <= view.now() + kRounding; });
+      std::erase_if(its, [&](const Lease& lease) { return lease.until <= view.now() + kLeaseRounding; });
       if (plan_.WidthOf(job) > 0) continue;  // on GPUs that nobody else can have
       int gpus = 0;
       for (const Lease& lease : its) gpus += lease.gpus;
@@ -178,7 +178,7 @@ class Themis final : public Scheduler {
     std::stable_sort(apps.begin(), apps.end(), [](const App& a, const App& b) { return a.rho > b.rho; });
     const auto n = static_cast<double>(apps.size());
     const auto bidders =
-        std::min(apps.size(), static_cast<std::size_t>(std::ceil((1.0 - f_) * n - kRounding)));
+        std::min(apps.size(), static_cast<std::size_t>(std::ceil((1.0 - f_) * n - kLeaseRounding)));
     std::vector<std::vector<AuctionBid>> bids;
     for (std::size_t i = 0; i < bidders; ++i) bids.push_back(std::move(apps[i].bids));
     const AuctionResult result = PartialAllocation(bids, offered);
@@ -204,7 +204,7 @@ class Themis final : public Scheduler {
   void Keep(const ClusterView& view, int job, const AuctionBid& won, double kept) {
     const int has = plan_.WidthOf(job);
     const double gpus = kept * won.gpus;
-    int width = Widest(view, job, won.type, has + static_cast<int>(std::floor(gpus + kRounding)));
+    int width = Widest(view, job, won.type, has + static_cast<int>(std::floor(gpus + kLeaseRounding)));
     double seconds = lease_;
     if (width <= has) {
       width = std::max(has + 1, view.MinGang(job));
@@ -269,7 +269,7 @@ SchedulerInfo ThemisInfo() {
       "",
       Knowledge::kEstimate,
       /*preemptive=*/true,
-      kParams,
+      kThemisParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         const double lease = params.Number("lease", 1.0, 1e12);
         return std::make_unique<Themis>(lease, params.Number("f", 0.0, 0.999999));

@@ -11,7 +11,7 @@
 namespace berth::gavel {
 namespace {
 
-constexpr double kLeastGain = 1.5;  // of a pair over one of them
+constexpr double kLeastPairGain = 1.5;  // of a pair over one of them
 
 // sum r_pair / r_alone of the two on the type; 0 where they cannot share.
 double Gain(const PackedProblem& problem, int a, int b, int type) {
@@ -35,7 +35,7 @@ class Fifo final : public Objective {
   QueueInOrder queue_;
 };
 
-class Packed final : public PackedObjective {
+class PackedFifoObjective final : public PackedObjective {
  public:
   bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
     x = PackedFifo(problem, TypesByName(problem.base));
@@ -113,7 +113,7 @@ PackedAllocation PackedFifo(const PackedProblem& problem, const std::vector<int>
   std::vector<std::array<int, 3>> pairs;  // first, second, type
   for (int i = last + 1; i < base.jobs(); ++i) {
     int best = -1;
-    double best_gain = kLeastGain;
+    double best_gain = kLeastPairGain;
     for (int k = 0; k <= last; ++k) {
       if (type_of[U(k)] < 0) continue;  // passed over, or shares already
       const double gain = Gain(problem, k, i, type_of[U(k)]);
@@ -144,7 +144,7 @@ ObjectiveInfo FifoObjective() {
           },
           .packed_name = "fifo_packed",
           .make_packed = [](const ObjectiveOptions&, Params&) -> std::unique_ptr<PackedObjective> {
-            return std::make_unique<Packed>();
+            return std::make_unique<PackedFifoObjective>();
           }};
 }
 

@@ -146,9 +146,10 @@ class FinishTimeFairnessPolicy final : public Objective {
   FinishTimeFairness fairness_;
 };
 
-class Packed final : public PackedObjective {
+class PackedFairnessObjective final : public PackedObjective {
  public:
-  explicit Packed(const ObjectiveOptions& options) : lp_(options.method, options.lp_time_limit_s) {}
+  explicit PackedFairnessObjective(const ObjectiveOptions& options)
+      : lp_(options.method, options.lp_time_limit_s) {}
   bool reads_future() const override { return true; }
   void Reset(std::uint64_t) override { fairness_.Reset(); }
   bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
@@ -176,7 +177,7 @@ ObjectiveInfo FinishTimeFairnessObjective() {
           },
           .packed_name = "finish_time_fairness_packed",
           .make_packed = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<PackedObjective> {
-            return std::make_unique<Packed>(options);
+            return std::make_unique<PackedFairnessObjective>(options);
           }};
 }
 

@@ -9,8 +9,8 @@
 namespace berth::gavel {
 namespace {
 
-constexpr double kTolerance = 1e-7;  // relative, as in lp_check.cpp
-constexpr double kLevelGap = 3e-10;  // of the level, where it alone counts
+constexpr double kTolerance = 1e-7;       // relative, as in lp_check.cpp
+constexpr double kLevelAloneGap = 3e-10;  // of the level, where it alone counts
 
 // The scale of the level, so that the program's numbers are near 1 whatever the unit of `worth`: no job's
 // level can exceed its best type's worth.
@@ -33,7 +33,7 @@ LpStatus LevelLp::SolveShares(const Problem& problem, std::span<const double> wo
   LpStatus status;
   if (way == Way::kLevel) {
     memory_.Name(problem.key, classes_.of_job, classes_.size());
-    status = SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_, kLevelGap, &memory_);
+    status = SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_, kLevelAloneGap, &memory_);
   } else if (way == Way::kInside && program_.types() > ShareSystem::kMostTypes) {
     status = SolveWideShares(program_, ShareAim::kLevel, shares_, time_limit_s_);
   } else {
@@ -44,7 +44,7 @@ LpStatus LevelLp::SolveShares(const Problem& problem, std::span<const double> wo
   for (double& share : shares_.x) share = std::clamp(share, 0.0, 1.0);  // what is given is what is proven
   const ShareProof proof = Prove(program_, shares_);
   bound_ = proof.bound;
-  const double gap = way == Way::kLevel ? 2.0 * kLevelGap : kTolerance;
+  const double gap = way == Way::kLevel ? 2.0 * kLevelAloneGap : kTolerance;
   const bool proven = proof.infeasibility <= kTolerance &&
                       (way == Way::kReach || proof.bound - proof.reached <= gap * proof.bound);
   if (proven) {

@@ -9,16 +9,16 @@
 namespace berth::gavel {
 namespace {
 
-constexpr int kMostRounds = 4, kMostRows = 2500;  // beyond which better prices come sooner
+constexpr int kMostWayRounds = 4, kMostRows = 2500;  // beyond which better prices come sooner
 // How often types without a price are given theirs back, and by which part first ways are then beyond them.
 constexpr int kMostTurns = 4;
 constexpr double kOverrun = 1.05;
 constexpr std::size_t kFirstJoin = 250;  // ways, twice as many in each round
 constexpr double kMost = 2.0;            // the part, which nothing may bound
 // By which part of the cost of a level other ways may be dearer and are tried at the beginning.
-constexpr double kNear = 1e-2;
+constexpr double kNearCost = 1e-2;
 // What rounding of held jobs may cost them: the first of these parts with which the program is feasible.
-constexpr double kSlacks[] = {1e-12, 1e-11, 1e-10, 1e-9, 1e-8};
+constexpr double kHeldSlacks[] = {1e-12, 1e-11, 1e-10, 1e-9, 1e-8};
 constexpr double kSame = 1e-12;  // shares apart by less are the same, and so are costs by this part
 
 }  // namespace
@@ -93,7 +93,7 @@ void LevelWays::Begin(const Question& question, std::span<const double> near) {
     const bool held = question.held[U(job)] != 0;
     if (!held && shares_.Free(job, near, 0.0) >= level) continue;
     const double dear = problem_.gang[U(job)] * HighestPrice(near);
-    const double apart = held ? kLpInfinity : kNear * Cost(job, ways_[k].front(), near) / dear;
+    const double apart = held ? kLpInfinity : kNearCost * Cost(job, ways_[k].front(), near) / dear;
     const ShareChoice choice = shares_.Choose(job, level, near, apart);
     for (const int high : choice.types) {
       const double its = shares_.worth(job, high);
@@ -206,12 +206,13 @@ bool LevelWays::Solve(const Question& question, double enough, std::vector<doubl
   bool closed = false;
   std::size_t join = kFirstJoin;
   for (int round = 0; !closed; ++round, join *= 2) {
-    const bool solved = std::any_of(std::begin(kSlacks), std::end(kSlacks),
+    const bool solved = std::any_of(std::begin(kHeldSlacks), std::end(kHeldSlacks),
                                     [&](double slack) { return Program(question, slack, price, part); });
     if (!solved) return false;
     // The costs of what rises are 1 together at these prices, so that is what c can gain.
     closed = part >= enough || Join(question, price, join) <= 0.1 * std::abs(1.0 - part);
-    if (!closed && (round >= kMostRounds || (!question.all && lp_.model().rows() > kMostRows))) return false;
+    if (!closed && (round >= kMostWayRounds || (!question.all && lp_.model().rows() > kMostRows)))
+      return false;
   }
   const std::vector<double>& solution = lp_.solution().x;
   for (std::size_t k = 0; k < ways_.size(); ++k) {

@@ -75,7 +75,7 @@ double LastFeasibleByPrices(const Problem& problem) {
   return decided ? last : 0.0;
 }
 
-MakespanAnswer Take(const Worth& worth, LevelAnswer& level) {
+MakespanAnswer TakeMakespan(const Worth& worth, LevelAnswer& level) {
   return {worth.unit / level.level, worth.unit / level.bound, std::move(level.x)};
 }
 
@@ -85,7 +85,7 @@ bool ExactMakespan(const Problem& problem, LevelLp& lp, MakespanAnswer& answer) 
   const Worth worth = WorthOf(problem);
   LevelAnswer level;
   if (!lp.Level(problem, worth.parts, level)) return false;
-  answer = Take(worth, level);
+  answer = TakeMakespan(worth, level);
   return true;
 }
 
@@ -154,9 +154,10 @@ class Makespan final : public Objective {
   double seconds_ = 0.0;
 };
 
-class Packed final : public PackedObjective {
+class PackedMakespanObjective final : public PackedObjective {
  public:
-  explicit Packed(const ObjectiveOptions& options) : lp_(options.method, options.lp_time_limit_s) {}
+  explicit PackedMakespanObjective(const ObjectiveOptions& options)
+      : lp_(options.method, options.lp_time_limit_s) {}
   bool reads_future() const override { return true; }
   bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
     PackedMakespanAnswer answer;
@@ -184,7 +185,7 @@ ObjectiveInfo MakespanObjective() {
           },
           .packed_name = "min_total_duration_packed",
           .make_packed = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<PackedObjective> {
-            return std::make_unique<Packed>(options);
+            return std::make_unique<PackedMakespanObjective>(options);
           }};
 }
 

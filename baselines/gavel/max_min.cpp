@@ -44,9 +44,10 @@ class MaxMin final : public Objective {
   double level_ = 0.0;
 };
 
-class Packed final : public PackedObjective {
+class PackedMaxMinObjective final : public PackedObjective {
  public:
-  explicit Packed(const ObjectiveOptions& options) : lp_(options.method, options.lp_time_limit_s) {}
+  explicit PackedMaxMinObjective(const ObjectiveOptions& options)
+      : lp_(options.method, options.lp_time_limit_s) {}
   bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
     return PackedMaxMin(problem, lp_, x);
   }
@@ -70,7 +71,7 @@ ObjectiveInfo MaxMinObjective() {
           },
           .packed_name = "max_min_fairness_packed",
           .make_packed = [](const ObjectiveOptions& options, Params&) -> std::unique_ptr<PackedObjective> {
-            return std::make_unique<Packed>(options);
+            return std::make_unique<PackedMaxMinObjective>(options);
           }};
 }
 

@@ -7,7 +7,7 @@
 namespace berth::gavel {
 namespace {
 
-constexpr int kLevel = INT_MAX;  // the column of s
+constexpr int kLevelColumn = INT_MAX;  // the column of s
 constexpr int kMaxPivots = 200;
 constexpr double kEntering = 1e-12, kPivot = 1e-11;
 
@@ -20,7 +20,8 @@ void Mixture::Start() {
     if (At(0, j) > At(0, most)) most = j;
   }
   basis_.clear();
-  for (std::size_t j = 0; j < types_; ++j) basis_.push_back(j == most ? kLevel : -1 - static_cast<int>(j));
+  for (std::size_t j = 0; j < types_; ++j)
+    basis_.push_back(j == most ? kLevelColumn : -1 - static_cast<int>(j));
   basis_.push_back(0);
 }
 
@@ -32,7 +33,7 @@ bool Mixture::SolveBasis() {
   for (std::size_t c = 0; c < n; ++c) {
     for (std::size_t j = 0; j < types_; ++j) {
       double entry = 0.0;
-      if (basis_[c] == kLevel) {
+      if (basis_[c] == kLevelColumn) {
         entry = -1.0;
       } else if (basis_[c] >= 0) {
         entry = At(static_cast<std::size_t>(basis_[c]), j);
@@ -41,7 +42,7 @@ bool Mixture::SolveBasis() {
       }
       matrix[j * n + c] = entry;
     }
-    matrix[types_ * n + c] = basis_[c] >= 0 && basis_[c] != kLevel ? 1.0 : 0.0;
+    matrix[types_ * n + c] = basis_[c] >= 0 && basis_[c] != kLevelColumn ? 1.0 : 0.0;
   }
   inverse_.assign(n * n, 0.0);
   for (std::size_t j = 0; j < n; ++j) inverse_[j * n + j] = 1.0;
@@ -71,7 +72,7 @@ bool Mixture::SolveBasis() {
   for (std::size_t c = 0; c < n; ++c) multiplier_[c] = inverse_[c * n + types_];
   // s alone has a cost: its row of the inverse is the dual.
   const auto level =
-      static_cast<std::size_t>(std::find(basis_.begin(), basis_.end(), kLevel) - basis_.begin());
+      static_cast<std::size_t>(std::find(basis_.begin(), basis_.end(), kLevelColumn) - basis_.begin());
   if (level == n) return false;
   dual_.assign(inverse_.begin() + static_cast<std::ptrdiff_t>(level * n),
                inverse_.begin() + static_cast<std::ptrdiff_t>((level + 1) * n));
@@ -92,7 +93,7 @@ bool Mixture::Pivot(int entering) {
     } else {
       change = inverse_[c * n + static_cast<std::size_t>(-1 - entering)];
     }
-    if (basis_[c] == kLevel || !(change > kPivot)) continue;
+    if (basis_[c] == kLevelColumn || !(change > kPivot)) continue;
     const double ratio = std::max(0.0, multiplier_[c]) / change;
     if (leaving == n || ratio < least || (ratio == least && basis_[c] < basis_[leaving]))
       least = ratio, leaving = c;
@@ -107,7 +108,7 @@ void Mixture::Take() {
   std::vector<double> mixed(types_, 0.0);
   double whole = 0.0;
   for (std::size_t c = 0; c < n; ++c) {
-    if (basis_[c] < 0 || basis_[c] == kLevel) continue;
+    if (basis_[c] < 0 || basis_[c] == kLevelColumn) continue;
     const double part = std::max(0.0, multiplier_[c]);
     whole += part;
     for (std::size_t j = 0; j < types_; ++j) mixed[j] += part * At(static_cast<std::size_t>(basis_[c]), j);
@@ -125,7 +126,7 @@ bool Mixture::Solve() {
   const std::size_t count = points_.size() / types_;
   for (int pivot = 0; pivot < kMaxPivots; ++pivot) {
     // Reduced costs: price . point - level for a point, the price itself for a slack.
-    int entering = kLevel;
+    int entering = kLevelColumn;
     double least = -kEntering * std::max(1.0, std::abs(dual_[types_]));
     for (std::size_t k = 0; k < count; ++k) {
       double cost = -dual_[types_];
@@ -135,7 +136,7 @@ bool Mixture::Solve() {
     for (std::size_t j = 0; j < types_; ++j) {
       if (-dual_[j] < least) least = -dual_[j], entering = -1 - static_cast<int>(j);
     }
-    if (entering == kLevel) {
+    if (entering == kLevelColumn) {
       Take();
       return std::isfinite(value_);
     }

@@ -21,7 +21,7 @@ constexpr std::size_t kFew = 3000;  // of classes and types
 // Rounding may end a search early, above all where a job's time and its GPUs run out at once. It is then
 // begun again with GPUs and worth less by up to this part, at random, until one reaches its end. So often at
 // most, and for so many shares in all:
-constexpr double kLess = 4e-10;
+constexpr double kLessAtRandom = 4e-10;
 constexpr std::size_t kLeastSearches = 4, kMostSearches = 100, kMostShares = 100'000;
 
 // What any prices of GPUs prove (nash_welfare.hpp) with these of a class' time.
@@ -103,7 +103,7 @@ ShareProgram WithLess(const ShareProgram& program, std::size_t search) {
   ShareProgram less = program;
   Stream random(/*seed=*/0, Purpose::kScheduler, Split::kTrain, static_cast<std::uint32_t>(search));
   for (auto* values : {&less.workers, &less.worth}) {
-    for (double& value : *values) value *= 1.0 - random.Uniform(0.0, kLess);
+    for (double& value : *values) value *= 1.0 - random.Uniform(0.0, kLessAtRandom);
   }
   return less;
 }

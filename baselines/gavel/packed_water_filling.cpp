@@ -11,7 +11,7 @@ namespace {
 
 // As water_filling.cpp: floors give way by the first of these parts with which the LP is feasible; a price
 // beyond kPrice proves a bottleneck, a rise beyond kRise of the level proves none.
-constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
+constexpr double kPackedFloorSlacks[] = {1e-10, 1e-9, 1e-8};
 constexpr double kPrice = 1e-6, kRise = 1e-6;
 
 class Filling {
@@ -44,7 +44,7 @@ class Filling {
   // All that rise to the highest level, the others held at theirs.
   bool Raise() {
     const double top[] = {kLpInfinity};
-    for (const double slack : kSlacks) {
+    for (const double slack : kPackedFloorSlacks) {
       std::vector<SpeedRow> rows;
       for (std::size_t i = 0; i < scale_.size(); ++i) {
         rows.push_back(saturated_[i] == 0 ? SpeedRow{scale_[i], 0, 0.0} : Held(i, slack));
@@ -87,7 +87,7 @@ class Filling {
 
   bool Rise(const std::vector<int>& open, PackedRise& more) {
     const std::vector<double> top(open.size(), 1.0);
-    for (const double slack : kSlacks) {
+    for (const double slack : kPackedFloorSlacks) {
       std::vector<SpeedRow> rows;
       for (std::size_t i = 0; i < scale_.size(); ++i) rows.push_back(Held(i, slack));
       for (std::size_t k = 0; k < open.size(); ++k) rows[U(open[k])].rise = static_cast<int>(k);
@@ -131,7 +131,7 @@ bool PackedWaterFilling(const PackedProblem& problem, PackedLp& lp, PackedWaterL
   levels.x = filling.x();
   if (lp.method() == LpMethod::kSimplex) return true;
   PackedAllocation inside;  // a point with these levels inside the set, where the method asks for one
-  if (lp.Reach(problem, UsefulCombos(problem), filling.Least(kSlacks[2]), inside))
+  if (lp.Reach(problem, UsefulCombos(problem), filling.Least(kPackedFloorSlacks[2]), inside))
     levels.x = std::move(inside);
   return true;
 }

@@ -14,10 +14,10 @@ namespace {
 using Array = Eigen::ArrayXd;
 
 // ECOS' settings, as in baselines/embedding.cpp.
-constexpr double kTolerance = 1e-8;
-constexpr double kStepBack = 0.99;
+constexpr double kEcosTolerance = 1e-8;
+constexpr double kEcosStepBack = 0.99;
 constexpr double kLeastStep = 1e-6, kLargestStep = 0.999;
-constexpr double kLeastCentring = 1e-4;
+constexpr double kEcosLeastCentring = 1e-4;
 constexpr int kScalings = 3;
 constexpr int kMaxIterations = 100;
 constexpr double kRefineBelow =
@@ -210,7 +210,7 @@ class Iteration {
       relative = gap_ * at_.tau / -hz_;
     }
     const Array &rows = scaling_.rows, &columns = scaling_.columns;
-    if (std::min(gap_, relative) < kTolerance) {
+    if (std::min(gap_, relative) < kEcosTolerance) {
       const Array over_rows = rows.inverse();
       const double primal = RowNorm(rz_, over_rows) /
                             std::max(1.0, std::max(1.0, RowNorm(h_, over_rows)) + ColumnNorm(at_.x, columns) +
@@ -220,13 +220,13 @@ class Iteration {
           ColumnNorm(rx_, columns.inverse()) /
           std::max(1.0, std::max(1.0, std::abs(cost_) / columns[shares_]) + RowNorm(at_.z, rows)) / at_.tau;
       status = LpStatus::kOptimal;
-      if (primal < kTolerance && dual < kTolerance) return true;
+      if (primal < kEcosTolerance && dual < kEcosTolerance) return true;
     }
     if (!(at_.tau < at_.kappa)) return false;
     status = LpStatus::kInfeasible;  // G' z = 0, h.z < 0 (Farkas); the level itself is bounded
     Array certificate = rx_;
     certificate[shares_] = level_price_;
-    return hz_ < 0.0 && ColumnNorm(certificate, columns.inverse()) < kTolerance * -hz_;
+    return hz_ < 0.0 && ColumnNorm(certificate, columns.inverse()) < kEcosTolerance * -hz_;
   }
 
   bool Step() {
@@ -238,10 +238,10 @@ class Iteration {
     down_ = -at_.kappa / at_.tau + cost_ * x1_[shares_] + DotH(z1_);
     double tk = at_.tau * at_.kappa;
     const double rest = 1.0 - Direction(1.0, tk);
-    const double centring = std::clamp(rest * rest * rest, kLeastCentring, 1.0);
+    const double centring = std::clamp(rest * rest * rest, kEcosLeastCentring, 1.0);
     Correct(centring * mu);
     tk += step_.tau * step_.kappa - centring * mu;
-    const double length = kStepBack * Direction(1.0 - centring, tk);
+    const double length = kEcosStepBack * Direction(1.0 - centring, tk);
     at_.tau += length * step_.tau;
     at_.kappa += length * step_.kappa;
     return Move(length) && at_.tau > 0.0 && at_.kappa > 0.0;

@@ -196,9 +196,9 @@ class MaxThroughputPerCost final : public Objective {
   bool keeps_ = false;  // all deadlines
 };
 
-class Packed final : public PackedObjective {
+class PackedThroughputObjective final : public PackedObjective {
  public:
-  Packed(const ObjectiveOptions& options, bool with_deadlines)
+  PackedThroughputObjective(const ObjectiveOptions& options, bool with_deadlines)
       : with_deadlines_(with_deadlines), lp_(options.method, options.lp_time_limit_s) {}
   bool reads_future() const override { return with_deadlines_; }
   bool Allocate(const PackedProblem& problem, PackedAllocation& x) override {
@@ -251,7 +251,7 @@ ObjectiveInfo MaxThroughputPerCostObjective() {
       },
       .packed_name = "max_sum_throughput_normalized_by_cost_packed[_SLOs: slo=keep]",
       .make_packed = [](const ObjectiveOptions& options, Params& params) -> std::unique_ptr<PackedObjective> {
-        return std::make_unique<Packed>(options, ReadKeepsDeadlines(params));
+        return std::make_unique<PackedThroughputObjective>(options, ReadKeepsDeadlines(params));
       }};
 }
 

@@ -12,17 +12,17 @@ namespace {
 constexpr int kMostSteps = 100;
 constexpr double kTight = 1e-12;  // all that is asked for, less what the programs are solved to
 // What fixed jobs' rounding may cost those who stand: the first of these with which the program is feasible.
-constexpr double kSlacks[] = {1e-11, 1e-10, 1e-9, 1e-8};
-constexpr std::size_t kWholeColumns = 6000;  // programs up to this size are solved at once
-constexpr double kEqual = 1e-9;              // prices apart by less than this part of the highest are equal
-constexpr std::size_t kFewTypes = 16;        // up to which each alone is asked whether it holds up somebody
+constexpr double kFixedSlacks[] = {1e-11, 1e-10, 1e-9, 1e-8};
+constexpr std::size_t kWholeColumns = 6000;   // programs up to this size are solved at once
+constexpr double kEqual = 1e-9;               // prices apart by less than this part of the highest are equal
+constexpr std::size_t kTypesAskedAlone = 16;  // up to which each alone is asked whether it holds up somebody
 constexpr double kTied = 1e-7;  // shares that cost no more than this part of it beyond the least are a choice
 constexpr double kLoose = 5e-8;  // and what is taken where the digits of a program do not prove more
 constexpr double kStuck = 1e-4;  // part of the time by which prices must lower it to be asked for again
 constexpr double kNoise = 3e-2;  // of the mean price, which is 0 to the interior point
-constexpr double kFirstGap = 1e-3, kLastGap = 1e-7;  // of the interior point
-constexpr double kAllGap = 1e-6;                     // below which its shares are a way of everybody
-constexpr double kNear = 5e-2;  // part of the time, within which prices of the interior point are near
+constexpr double kFirstInteriorGap = 1e-3, kLastInteriorGap = 1e-7;  // of the interior point
+constexpr double kAllGap = 1e-6;      // below which its shares are a way of everybody
+constexpr double kNearPrices = 5e-2;  // part of the time, within which prices of the interior point are near
 // By how much of the time beyond what they prove the ways are asked, so that these have prices of their own.
 constexpr double kBeyond = 1e-6;
 
@@ -101,7 +101,7 @@ bool TypeBottleneck::Rough(const WaterPath& path) {
     }
   }
   bool have = false;
-  for (std::size_t k = 0; k <= (types <= kFewTypes ? types : 0); ++k) {
+  for (std::size_t k = 0; k <= (types <= kTypesAskedAlone ? types : 0); ++k) {
     if (k > 0 && value[k - 1] == 0.0) continue;
     guess_ = value;
     for (std::size_t j = 0; k > 0 && j < types; ++j) guess_[j] = j + 1 == k ? 1.0 : 0.0;
@@ -222,13 +222,14 @@ bool TypeBottleneck::SolveWhole(double slack) {
 }
 
 bool TypeBottleneck::Whole() {
-  return std::any_of(std::begin(kSlacks), std::end(kSlacks), [&](double slack) { return SolveWhole(slack); });
+  return std::any_of(std::begin(kFixedSlacks), std::end(kFixedSlacks),
+                     [&](double slack) { return SolveWhole(slack); });
 }
 
 TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
   time_ = path.end();
   bool have = false, vertex = false, near = false;
-  double gap = kFirstGap;
+  double gap = kFirstInteriorGap;
   for (int step = 0; step < kMostSteps; ++step) {
     path.At(time_, level_, rate_);
     tried_ = x_;
@@ -248,13 +249,13 @@ TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
         have = true;
         continue;
       }
-      if (!near && gap >= kLastGap && Guess(gap)) {
+      if (!near && gap >= kLastInteriorGap && Guess(gap)) {
         const std::vector<double> few = guess_;
         double bound = Bound(path);
         guess_ = rough_;
         bound = std::min(bound, Bound(path));
         guess_ = few;
-        near = part_ > 1.0 - kNear || bound > time_ * (1.0 - kStuck);
+        near = part_ > 1.0 - kNearPrices || bound > time_ * (1.0 - kStuck);
         have = have || bound < time_;
         time_ = std::min(time_, bound * (1.0 + kBeyond));
         if (!near) continue;
@@ -266,7 +267,7 @@ TypeBottleneck::Found TypeBottleneck::Next(const WaterPath& path) {
                                             close,   rough_, inside_, gap < kAllGap};
       solved = near && ways_.Solve(question, 1.0 - kTight, guess_, part_, tried_);
     }
-    if (!solved && near && gap > kLastGap) {  // prices too rough for few ways
+    if (!solved && near && gap > kLastInteriorGap) {  // prices too rough for few ways
       const double bound = Bound(path);
       have = have || bound < time_;
       time_ = std::min(time_, bound * (1.0 + kBeyond));

@@ -14,7 +14,7 @@ namespace {
 
 // Floors are lowered by the first of these parts with which the LP is feasible, so that what one LP found to
 // within the solver's tolerance the next one can hold.
-constexpr double kSlacks[] = {1e-10, 1e-9, 1e-8};
+constexpr double kFloorSlacks[] = {1e-10, 1e-9, 1e-8};
 // Rises apart by less than this part of the time are one level.
 constexpr double kApart = 1e-9;
 // By which part of its level a point inside may miss it: its method ends at 1e-8 of the whole program. At
@@ -156,7 +156,7 @@ JobClasses WaterFilling::ClassesOf(const Problem& problem, const WaterOptions& o
 // The point of the last level where the method ends: an allocation with the same levels from the inside.
 void WaterFilling::FromInside(const State& state, Allocation& x) {
   if (lp_.method() == LpMethod::kSimplex || x.size() > kMostInside) return;
-  for (const double slack : {0.0, kSlacks[0], kSlacks[1], kSlacks[2]}) {
+  for (const double slack : {0.0, kFloorSlacks[0], kFloorSlacks[1], kFloorSlacks[2]}) {
     if (slack == 0.0 && lp_.method() == LpMethod::kInteriorPoint) continue;
     StateLevel(state, slack);
     if (lp_.SolveOnly(lp_.method()) != LpStatus::kOptimal) continue;

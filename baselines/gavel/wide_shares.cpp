@@ -145,8 +145,8 @@ class Pricing {
   std::vector<std::pair<double, int>> gains_;
 };
 
-void Take(const ShareColumns& columns, const ColumnProgram& solved, const ShareProgram& program,
-          ShareAnswer& answer) {
+void TakeColumns(const ShareColumns& columns, const ColumnProgram& solved, const ShareProgram& program,
+                 ShareAnswer& answer) {
   answer.level = solved.level();
   answer.x.assign(program.worth.size(), 0.0);
   for (int i = 0; i < program.classes(); ++i) {
@@ -209,7 +209,7 @@ LpStatus SolveWideShares(const ShareProgram& program, ShareAim aim, ShareAnswer&
     if (round == 0) std::iota(its_class.begin(), its_class.end(), 0);
     const double above = pricing.Join(restricted.price()) / restricted.Unit();
     if (gap <= least_gap && above <= least_gap) {
-      Take(columns, restricted, program, answer);
+      TakeColumns(columns, restricted, program, answer);
       if (memory != nullptr) memory->start = std::move(start);
       return LpStatus::kOptimal;
     }

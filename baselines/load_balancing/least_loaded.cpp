@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kLeastLoadedParams[] = {
     {"by", "load",
      "load: the GPUs free soonest, whatever their speed | finish: those that finish it soonest"},
 };
@@ -73,7 +73,7 @@ SchedulerInfo LeastLoadedInfo() {
       "",
       Knowledge::kEstimate,
       /*preemptive=*/false,
-      kParams,
+      kLeastLoadedParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         const bool by_finish = params.Choice("by", {"load", "finish"}) == 1;
         return std::make_unique<DeviceQueues>(std::make_unique<LeastLoaded>(by_finish));

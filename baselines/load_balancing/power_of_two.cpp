@@ -15,7 +15,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kPowerOfTwoParams[] = {
     {"choices", "2", "GPUs drawn, from 1 (then dispatch is at random)"},
 };
 
@@ -77,7 +77,7 @@ SchedulerInfo PowerOfTwoInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kPowerOfTwoParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const auto choices = static_cast<int>(params.Integer("choices", 1, 1000000));
             return std::make_unique<DeviceQueues>(std::make_unique<PowerOfTwo>(choices));

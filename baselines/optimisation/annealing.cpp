@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kAnnealingParams[] = {
     kTargetParam,
     {"iterations", "1000", "steps a plan"},
     kHorizonParam,
@@ -77,7 +77,7 @@ SchedulerInfo AnnealingInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,
-          kParams,
+          kAnnealingParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const Target target = ReadTarget(params);
             const auto iterations = static_cast<int>(params.Integer("iterations", 1, 1000000000));

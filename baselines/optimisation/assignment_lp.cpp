@@ -122,7 +122,7 @@ class AssignmentLp final : public Solver {
   CheckedLp lp_{LpMethod::kSimplex};
 };
 
-constexpr ParamInfo kParams[] = {kHorizonParam, kReportParam};
+constexpr ParamInfo kAssignmentLpParams[] = {kHorizonParam, kReportParam};
 
 }  // namespace
 
@@ -171,7 +171,7 @@ SchedulerInfo AssignmentLpInfo() {
       "",
       Knowledge::kEstimate,
       /*preemptive=*/false,
-      kParams,
+      kAssignmentLpParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         return MakePlanned("assignment_lp", std::make_unique<AssignmentLp>(), params);
       }};

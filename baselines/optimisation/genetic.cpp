@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kGeneticParams[] = {
     kTargetParam,
     {"population", "16", "plans at a time, from 2"},
     {"generations", "40", "how often the population is replaced"},
@@ -107,7 +107,7 @@ SchedulerInfo GeneticInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,
-          kParams,
+          kGeneticParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const Target target = ReadTarget(params);
             const auto population = static_cast<int>(params.Integer("population", 2, 1000000));

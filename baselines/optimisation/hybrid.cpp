@@ -18,7 +18,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kHybridParams[] = {
     {"plan", "annealing", "the optimiser: milp | annealing | genetic | assignment_lp, with its parameters"},
     {"every_s", "inf", "s after which a new plan is made anyway; inf = only on drift"},
     {"drift", "0.5",
@@ -119,7 +119,7 @@ SchedulerInfo HybridInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,
-          kParams,
+          kHybridParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             auto planned = ReadPlan(params.Text("plan"));
             Triggers triggers;

@@ -67,7 +67,7 @@ class Milp final : public Solver {
   int branch_;
 };
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kMilpParams[] = {
     kTargetParam,
     {"gap", "0.02", "stop when the plan is proven this close to the optimum, relative"},
     {"nodes", "200", "of the search tree, at most: repeatable on every machine"},
@@ -123,7 +123,7 @@ SchedulerInfo MilpInfo() {
       "",
       Knowledge::kEstimate,
       /*preemptive=*/false,
-      kParams,
+      kMilpParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         const Target target = ReadTarget(params);
         MipLimits limits;

@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kTabuSearchParams[] = {
     kTargetParam,
     {"iterations", "50", "moves made for a plan"},
     {"tenure", "7",
@@ -206,7 +206,7 @@ SchedulerInfo TabuSearchInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,
-          kParams,
+          kTabuSearchParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const Target target = ReadTarget(params);
             TabuOptions options;

@@ -185,7 +185,7 @@ class GpuShares final : public Scheduler {
   std::vector<int> types_, devices_;
 };
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kGpuSharesParams[] = {
     {"fit", "best", "the GPU of which a part is taken: best, worst, first or fgd"},
     kOvertakeParam,
     {"preemptive", "false", "true: running jobs are stopped for those before them in the order, and move"},
@@ -201,7 +201,7 @@ SchedulerInfo GpuSharesInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kGpuSharesParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const int fit = params.Choice("fit", {"best", "worst", "first", "fgd"});
             const bool overtake = params.Bool(kOvertakeParam.name);

@@ -278,7 +278,7 @@ class Mig final : public Scheduler {
   NodeLimits limits_;
 };
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kMigParams[] = {
     {"jobs", "10", "waiting jobs that a GPU's layouts are weighed by, 1 to 100"},
     {"gain", "0.1", "by how much another layout must be better, as a fraction"},
     {"enough", "0.5", "of its best rate, below which a job does not go beside others yet, 0 to 1"},
@@ -296,7 +296,7 @@ SchedulerInfo MigInfo() {
       "",
       Knowledge::kNone,
       /*preemptive=*/false,
-      kParams,
+      kMigParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         const int jobs = static_cast<int>(params.Integer("jobs", 1, 100));
         const double gain = params.Number("gain", 0.0, 1e9), enough = params.Number("enough", 0.0, 1.0);

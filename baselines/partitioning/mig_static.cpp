@@ -19,7 +19,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kMigStaticParams[] = {
     {"jobs", "30", "arrivals that are taken for the mix, from 1"},
 };
 
@@ -137,7 +137,7 @@ SchedulerInfo MigStaticInfo() {
       "",
       Knowledge::kNone,
       /*preemptive=*/false,
-      kParams,
+      kMigStaticParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         return std::make_unique<MigStatic>(static_cast<int>(params.Integer("jobs", 1, 1000000)));
       },

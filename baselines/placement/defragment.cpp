@@ -16,7 +16,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kDefragmentParams[] = {
     {"inner", "fcfs", "the scheduler that decides who runs, on which type"},
     {"margin", "1", "how many times its costs a move must save, from 1"},
 };
@@ -118,7 +118,7 @@ SchedulerInfo DefragmentInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kDefragmentParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             Inner inner("defragment: parameter 'inner'", params.Text("inner"));
             return std::make_unique<Defragment>(std::move(inner), params.Number("margin", 1.0, 1e6));

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kDelaySchedulingParams[] = {
     {"patience", "600", "s that a gang gives up its turn for, from the first time it could only be spread"},
     {"tolerate", "1",
      "a gang that spread has this share of its consolidated speed or more does not wait; from 0 to 1"},
@@ -100,7 +100,7 @@ SchedulerInfo DelaySchedulingInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kDelaySchedulingParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double patience = params.Number("patience", 0.0, 1e12);
             const double tolerate = params.Number("tolerate", 0.0, 1.0);

@@ -19,7 +19,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kCheapHoursParams[] = {
     {"margin", "0.25", "part of its run time that a job keeps free before its deadline, for waiting GPUs"},
 };
 
@@ -91,7 +91,7 @@ SchedulerInfo CheapHoursInfo() {
       "",
       Knowledge::kEstimate,
       /*preemptive=*/false,
-      kParams,
+      kCheapHoursParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         return std::make_unique<CheapHours>(params.Number("margin", 0.0, 1e6));
       },

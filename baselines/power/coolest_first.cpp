@@ -15,7 +15,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {kOvertakeParam};
+constexpr ParamInfo kCoolestFirstParams[] = {kOvertakeParam};
 
 class CoolestFirst final : public Scheduler {
  public:
@@ -95,7 +95,7 @@ SchedulerInfo CoolestFirstInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kCoolestFirstParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<CoolestFirst>(params.Bool("overtake"));
           },

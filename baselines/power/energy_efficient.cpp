@@ -18,7 +18,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kEnergyEfficientParams[] = {
     {"slowdown", "1.5", "the most that a job may run slower than on its fastest type at full clock, from 1"},
     {"idle", "true", "false: only watts above idle count, since GPUs that nobody holds draw as much"},
     kOvertakeParam,
@@ -128,7 +128,7 @@ SchedulerInfo EnergyEfficientInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kEnergyEfficientParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double slowdown = params.Number("slowdown", 1.0, 1e6);
             const bool idle = params.Bool("idle");

@@ -23,7 +23,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kPowerFeedbackParams[] = {
     {"target", "0.7", "share of the span from idle to peak power that the cluster is to draw, 0 to 1"},
     {"kp", "0", "proportional gain"},
     {"ki", "0.3", "integral gain"},
@@ -107,7 +107,7 @@ SchedulerInfo PowerFeedbackInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kPowerFeedbackParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double target = params.Number("target", 0.0, 1.0);
             const double kp = params.Number("kp", 0.0, 100.0), ki = params.Number("ki", 0.0, 100.0);

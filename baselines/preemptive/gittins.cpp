@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kGittinsParams[] = {
     kServicesParam,
     kDeltaParam,
     kSliceParam,
@@ -46,7 +46,7 @@ SchedulerInfo GittinsInfo() {
           "",
           Knowledge::kBlind,
           /*preemptive=*/true,
-          kParams,
+          kGittinsParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const LearnedServices services(params);
             return std::make_unique<Gittins>(services, ReadSlice(params));

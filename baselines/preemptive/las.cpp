@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kLasParams[] = {
     {"quantum", "3600", "GPU-seconds that count as equal service, in arrival order; 0 = none"},
     kSliceParam,
 };
@@ -82,7 +82,7 @@ SchedulerInfo LasInfo() {
           "",
           Knowledge::kBlind,
           /*preemptive=*/true,
-          kParams,
+          kLasParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double quantum = params.Number("quantum", 0.0, 1e12);
             return std::make_unique<Las>(quantum, ReadSlice(params));

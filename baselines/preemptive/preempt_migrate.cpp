@@ -19,7 +19,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kPreemptMigrateParams[] = {
     {"margin", "1", "how many times its costs a stop or a move must gain, from 1"},
 };
 
@@ -159,7 +159,7 @@ SchedulerInfo PreemptMigrateInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kPreemptMigrateParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<PreemptMigrate>(params.Number("margin", 1.0, 1e6));
           },

@@ -18,7 +18,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kTiresiasParams[] = {
     {"policy", "las", "order within a queue: las (first come, first served) | gittins"},
     {"thresholds", "3250:7200", "GPU-seconds at which a job drops to the next queue, ascending"},
     {"promote", "0",
@@ -159,7 +159,7 @@ std::unique_ptr<Scheduler> MakeTiresias(Params& params) {
   if (!std::is_sorted(thresholds.begin(), thresholds.end(), std::less_equal<>())) {
     throw Error(Join(what, ": expected them ascending, found ", params.Text("thresholds")));
   }
-  for (const ParamInfo& param : kParams) {
+  for (const ParamInfo& param : kTiresiasParams) {
     const std::string name = param.name;
     if (gittins || (name != kServicesParam.name && name != kDeltaParam.name && name != "slice")) continue;
     if (params.Text(name) == param.default_value) continue;
@@ -185,7 +185,7 @@ SchedulerInfo TiresiasInfo() {
           "",
           Knowledge::kBlind,
           /*preemptive=*/true,
-          kParams,
+          kTiresiasParams,
           MakeTiresias,
           /*claims=*/{.types = true}};
 }

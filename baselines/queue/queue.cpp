@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kExpression = "expression";
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kComposedQueueParams[] = {
     {"order", "fcfs",
      "who comes first: fcfs | sjf | ljf | smallest | largest | saf | lxf | wfp3 | unicep | f1 | f2 | f3 | f4 "
      "| priority | ageing | expression"},
@@ -124,7 +124,7 @@ SchedulerInfo QueueInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kComposedQueueParams,
           [](Params& params) {
             const ScoreRule rule = ReadOrder(params);
             QueueRuleOptions options = ReadQueueParams(params, "placement");

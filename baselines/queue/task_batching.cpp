@@ -20,7 +20,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kTaskBatchingParams[] = {
     {"small_s", "inf",
      "s on its fastest type that a job of one GPU takes at most to be small; inf = all are, whatever they "
      "take"},
@@ -114,7 +114,7 @@ SchedulerInfo TaskBatchingInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kTaskBatchingParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const double small_s = params.Number("small_s", 0.0, kNever);
             const double gain = params.Number("gain", 0.0, 2.0);

@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kAdmissionParams[] = {
     {"by", "jobs", "what is limited: jobs (in the system) | wait (predicted, s)"},
     {"limit", "inf",
      "by=jobs: the most that may be in the system, from 0; by=wait: the most that an arrival may find, in s; "
@@ -76,7 +76,7 @@ SchedulerInfo AdmissionInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/false,
-          kParams,
+          kAdmissionParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const bool by_wait = params.Choice("by", {"jobs", "wait"}) == 1;
             const double limit = params.Number("limit", 0.0, kNever);

@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kTokenBucketParams[] = {
     {"rate_per_h", "60", "tokens an hour, above 0"},
     {"burst", "10", "tokens that the bucket holds, and holds at the start; from 1"},
     {"action", "delay", "what becomes of a job without a token: delay | reject"},
@@ -79,7 +79,7 @@ SchedulerInfo TokenBucketInfo() {
       "",
       Knowledge::kNone,
       /*preemptive=*/false,
-      kParams,
+      kTokenBucketParams,
       [](Params& params) -> std::unique_ptr<Scheduler> {
         const double rate = params.Number("rate_per_h", 1e-6, 1e12) / 3600.0;
         const double burst = params.Number("burst", 1.0, 1e12);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kTolerance = 0.1;  // the autoscaler's default
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kAutoscaleParams[] = {
     {"inner", "srpt", "the scheduler of the training jobs"},
     {"target", "0.6", "share of their time that replicas shall be at work"},
     {"stable", "5", "measurements, one an interval of the services, before replicas are given back"},
@@ -122,7 +122,7 @@ SchedulerInfo AutoscaleInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/true,
-          kParams,
+          kAutoscaleParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             Inner inner("autoscale: parameter 'inner'", params.Text("inner"));
             const double target = params.Number("target", 0.01, 1.0);

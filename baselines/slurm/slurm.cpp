@@ -30,7 +30,7 @@ namespace {
 
 constexpr double kYear = 31536000.0;  // s; what Slurm takes an unlimited job for
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kSlurmParams[] = {
     {"conf", "", "path of a slurm.conf; none = Slurm's defaults: by arrival, with backfill, one partition"},
     {"qos", "", "QoS by priority, which accounting knows and not slurm.conf: urgent:100+low:1"},
     {"gangs", "packed",
@@ -353,7 +353,7 @@ SchedulerInfo SlurmInfo() {
           "",
           Knowledge::kEstimate,
           /*preemptive=*/false,
-          kParams,
+          kSlurmParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             const std::string path = params.Text("conf");
             SlurmSettings settings = path.empty() ? DefaultSlurmSettings() : ReadSlurmSettings(path);

@@ -10,10 +10,10 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kGangSchedulingParams[] = {
     {"slice", "360", "s that a row of the matrix has; clocks with rounds look at it at boundaries only"},
 };
-constexpr double kRounding = 1e-9;  // of a slice: a wake-up may come a rounding error early
+constexpr double kSliceRounding = 1e-9;  // of a slice: a wake-up may come a rounding error early
 
 struct Place {
   int job, type;
@@ -40,7 +40,7 @@ class GangScheduling final : public Scheduler {
       if (known_[U(job)] == 0 && Insert(view, job)) known_[U(job)] = 1;
     }
     // The first row is the current one.
-    if (in_slice_ && view.now() >= slice_end_ - slice_ * kRounding) {
+    if (in_slice_ && view.now() >= slice_end_ - slice_ * kSliceRounding) {
       std::rotate(rows_.begin(), rows_.begin() + 1, rows_.end());
       in_slice_ = false;
     }
@@ -141,7 +141,7 @@ SchedulerInfo GangSchedulingInfo() {
           "",
           Knowledge::kNone,
           /*preemptive=*/true,
-          kParams,
+          kGangSchedulingParams,
           [](Params& params) -> std::unique_ptr<Scheduler> {
             return std::make_unique<GangScheduling>(params.Number("slice", 1e-3, 1e12));
           },

@@ -16,10 +16,10 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {{"quantum", "360",
-                                  "s on GPUs that a job has before others that wait come first; "
-                                  "clocks with rounds look at it at boundaries only"}};
-constexpr double kRounding = 1e-9;  // of a quantum: a wake-up may come a rounding error early
+constexpr ParamInfo kTurnsParams[] = {{"quantum", "360",
+                                       "s on GPUs that a job has before others that wait come first; "
+                                       "clocks with rounds look at it at boundaries only"}};
+constexpr double kQuantumRounding = 1e-9;  // of a quantum: a wake-up may come a rounding error early
 
 // O(n log n) a decision for n jobs in system; a decision a turn while jobs wait.
 class Turns final : public Scheduler {
@@ -73,7 +73,7 @@ void Turns::EndTurns(const ClusterView& view) {
   for (int job : view.running()) {
     Turn& turn = Of(job);
     const double used = view.AttainedSeconds(job) - turn.begin - turn.costs;
-    if (used < quantum_ * (1.0 - kRounding)) continue;
+    if (used < quantum_ * (1.0 - kQuantumRounding)) continue;
     if (charged_) turn.key += used * view.Gang(job) / view.Weight(job);
     turn.since = queued_++;
     turn.begin = view.AttainedSeconds(job);
@@ -121,7 +121,7 @@ SchedulerInfo RoundRobinInfo() {
           "",
           Knowledge::kBlind,
           /*preemptive=*/true,
-          kParams,
+          kTurnsParams,
           MakeTurns<false>,
           /*claims=*/{.types = true}};
 }
@@ -136,7 +136,7 @@ SchedulerInfo WeightedRoundRobinInfo() {
       "",
       Knowledge::kBlind,
       /*preemptive=*/true,
-      kParams,
+      kTurnsParams,
       MakeTurns<true>,
       /*claims=*/{.types = true}};
 }

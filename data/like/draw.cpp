@@ -9,7 +9,7 @@
 namespace berth {
 namespace {
 
-constexpr double kHour = 3600.0, kWeek = 168.0 * kHour;
+constexpr double kWeek = 168.0 * LikeModel::kHour;
 constexpr double kLeastRun = 1e-3;  // s: jobs of no work are none
 
 }  // namespace
@@ -71,7 +71,7 @@ LikeDraw::LikeDraw(const LikeTables& tables, double load, Stream arrivals, Strea
       gaps_(tables.model_.gap_memory),
       kinds_(tables.model_.job_memory) {
   const LikeModel& model = tables.model_;
-  if (model.per_hour > 0.0) mean_gap_s_ = kHour / (model.per_hour * load) / model.gaps.Mean();
+  if (model.per_hour > 0.0) mean_gap_s_ = LikeModel::kHour / (model.per_hour * load) / model.gaps.Mean();
   Advance(arrivals_.Uniform() * kWeek);
   begin_ = now_;
 }
@@ -82,9 +82,9 @@ void LikeDraw::Advance(double rescaled_s) {
   now_ += weeks * kWeek;
   rescaled_s -= weeks * kWeek;
   for (;;) {
-    const double hour = std::floor(now_ / kHour);
+    const double hour = std::floor(now_ / LikeModel::kHour);
     const double rate = tables_.rate_[static_cast<std::size_t>(std::fmod(hour, 168.0))];
-    const double end = (hour + 1.0) * kHour;
+    const double end = (hour + 1.0) * LikeModel::kHour;
     if (rate > 0.0 && now_ + rescaled_s / rate <= end) {
       now_ += rescaled_s / rate;
       return;

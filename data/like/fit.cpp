@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr double kHour = 3600.0, kDay = 24.0 * kHour;
+constexpr double kDay = 24.0 * LikeModel::kHour;
 constexpr std::size_t kLeastOwn = 20;  // jobs that a class needs to be a user's own, or of one band of limits
 constexpr std::size_t kJobsAStep = 8;  // jobs behind each step of a distribution
 
@@ -81,8 +81,8 @@ void FitArrivals(const std::vector<double>& arrival, LikeModel& model) {
   model.gaps.values = {1.0};
   const double span = arrival.back() - arrival.front();
   if (span <= 0.0) return;
-  model.per_hour = SixDigits(static_cast<double>(arrival.size() - 1) / span * kHour);
-  const auto [hourly, first_hour] = Counts(arrival, kHour);
+  model.per_hour = SixDigits(static_cast<double>(arrival.size() - 1) / span * LikeModel::kHour);
+  const auto [hourly, first_hour] = Counts(arrival, LikeModel::kHour);
   if (!hourly.empty()) model.hours = Factors(hourly, first_hour % LikeModel::kHours, LikeModel::kHours);
   const auto [daily, first_day] = Counts(arrival, kDay);
   if (!daily.empty()) model.days = Factors(daily, first_day % LikeModel::kDays, LikeModel::kDays);
@@ -92,17 +92,17 @@ void FitArrivals(const std::vector<double>& arrival, LikeModel& model) {
     return model.hours[of_week % LikeModel::kHours] * model.days[of_week / LikeModel::kHours];
   };
   std::vector<double> gaps;
-  double hour = std::floor(arrival.front() / kHour), now = arrival.front(), gap = 0.0;
+  double hour = std::floor(arrival.front() / LikeModel::kHour), now = arrival.front(), gap = 0.0;
   for (std::size_t i = 1; i < arrival.size(); ++i) {
-    while ((hour + 1.0) * kHour <= arrival[i])
-      gap += rate(hour) * ((hour + 1.0) * kHour - now), hour += 1.0, now = hour * kHour;
+    while ((hour + 1.0) * LikeModel::kHour <= arrival[i])
+      gap += rate(hour) * ((hour + 1.0) * LikeModel::kHour - now), hour += 1.0, now = hour * LikeModel::kHour;
     gaps.push_back(gap + rate(hour) * (arrival[i] - now));
     now = arrival[i], gap = 0.0;
   }
   const double mean = std::accumulate(gaps.begin(), gaps.end(), 0.0) / static_cast<double>(gaps.size());
   if (mean <= 0.0) return;
   // Over whole weeks, of which the log may have a part alone: most of its days and least of its nights.
-  model.per_hour = SixDigits(kHour / mean);
+  model.per_hour = SixDigits(LikeModel::kHour / mean);
   for (double& it : gaps) it /= mean;
   model.gaps = Quantiles(gaps);
   model.gap_memory = FitGapMemory(gaps, model.gaps, mean);

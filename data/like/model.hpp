@@ -65,6 +65,7 @@ struct LikeMemory {
 
 struct LikeModel {
   static constexpr int kHours = 24, kDays = 7;
+  static constexpr double kHour = 3600.0;  // s
 
   double per_hour = 0.0;      // mean arrivals; 0 = all jobs come at once
   std::vector<double> hours;  // [24] rate by the hour of the day, over its mean; the log's time 0 is hour 0

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-constexpr double kMost = 1e12;  // steps/s
+constexpr double kMostSpeed = 1e12;  // steps/s
 // Spreading a gang may help, where its workers want more of a node than it has: Gavel's published table has
 // 44 such figures, up to 1.36 times the speed on one node. Twice is a column taken for another.
 constexpr double kMostGain = 2.0;
@@ -31,9 +31,9 @@ double Rate(const CsvFile& file) {
   const bool steps = file.Has("steps_per_s");
   const char* column = steps ? "steps_per_s" : "s_per_step";
   const double value = file.Number(column);
-  if (steps ? !(value >= 0.0 && value <= kMost) : !(value >= 1.0 / kMost && value <= kMost))
+  if (steps ? !(value >= 0.0 && value <= kMostSpeed) : !(value >= 1.0 / kMostSpeed && value <= kMostSpeed))
     throw Error(Join(file.Where(column), ": expected ",
-                     steps ? "a number from 0 to " : "more than 0, at most ", InWords(kMost), ", found ",
+                     steps ? "a number from 0 to " : "more than 0, at most ", InWords(kMostSpeed), ", found ",
                      Shortest(value)));
   return steps ? value : 1.0 / value;
 }
@@ -66,7 +66,7 @@ Speeds::Speeds(const std::string& path) : path_(path) {
       Cell cell{rate, rate};
       if (file.Has("spread_steps_per_s") && !file.Text("spread_steps_per_s").empty()) {
         cell.spread = file.Number("spread_steps_per_s"), spread_ = true;
-        if (!(cell.spread >= 0.0 && cell.spread <= kMost))
+        if (!(cell.spread >= 0.0 && cell.spread <= kMostSpeed))
           throw Error(Join(file.Where("spread_steps_per_s"), ": expected 0 or more, found ", cell.spread));
         if (rate == 0.0 && cell.spread > 0.0)
           throw Error(Join(file.Where("spread_steps_per_s"),

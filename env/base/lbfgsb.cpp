@@ -17,12 +17,6 @@ namespace {
 using Vector = std::vector<double>;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-double Dot(const Vector& a, const Vector& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 class Search {
  public:
   Search(const Objective& objective, std::span<const double> start, std::span<const double> low,

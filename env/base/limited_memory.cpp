@@ -9,12 +9,6 @@ namespace {
 
 using Vector = std::vector<double>;
 
-double Dot(const Vector& a, const Vector& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 double DotOver(const std::vector<std::size_t>& which, const Vector& a, const Vector& b) {
   double sum = 0.0;
   for (std::size_t i : which) sum += a[i] * b[i];

@@ -11,6 +11,12 @@
 
 namespace berth {
 
+inline double Dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 // A square matrix, of which a Cholesky factor is the upper triangle R: A = R'R.
 class SquareMatrix {
  public:

@@ -102,7 +102,7 @@ void AddChannels(EncoderInfo& info) {
 }
 
 // Puts the channels named in `last` behind the others, in that order; gives what stands where.
-std::vector<std::size_t> Reorder(std::vector<ChannelInfo>& channels, const std::string& last) {
+std::vector<std::size_t> PutLast(std::vector<ChannelInfo>& channels, const std::string& last) {
   const std::vector<std::string> names = SplitOutsideParentheses(last, ',');
   if (names.empty()) return {};
   const std::size_t kept = channels.size() - names.size();
@@ -129,8 +129,8 @@ EncoderInfo FromPreset(const EncoderPreset& preset) {
     if (!use.info->params.empty()) info.params = use.info->params;
   }
   AddChannels(info);
-  info.order = {Reorder(info.job, preset.job), Reorder(info.pair, preset.pair),
-                Reorder(info.type, preset.type), Reorder(info.global, preset.global)};
+  info.order = {PutLast(info.job, preset.job), PutLast(info.pair, preset.pair),
+                PutLast(info.type, preset.type), PutLast(info.global, preset.global)};
   return info;
 }
 

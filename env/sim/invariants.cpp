@@ -195,7 +195,7 @@ std::string Pairs(const InvariantInput& in) {
 }
 
 // What the types were busy is what the jobs held, a second that two shared counted once.
-std::string GpuSeconds(const InvariantInput& in) {
+std::string BusyAsHeld(const InvariantInput& in) {
   double busy = 0.0, attained = 0.0;
   for (double seconds : in.busy_seconds) busy += seconds;
   for (int job = 0; job < in.scenario.num_jobs(); ++job) {
@@ -242,7 +242,7 @@ constexpr Invariant kInvariants[] = {
     {"lists", Lists},
     {"pairs", Pairs},
     {"rates", Rates},
-    {"GPU-seconds", GpuSeconds},
+    {"GPU-seconds", BusyAsHeld},
     {"saved steps", SavedSteps},
 };
 

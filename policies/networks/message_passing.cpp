@@ -20,7 +20,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kMessagePassingParams[] = {
     {"width", "32", "units of every hidden layer, 1 to 1024"},
     {"rounds", "3", "times that messages are passed, 1 to 8: the longest chain that is seen"},
     {"layers", "2", "hidden layers over a (job, type) pair, 1 to 8"},
@@ -29,7 +29,7 @@ constexpr ParamInfo kParams[] = {
     kMemoryParam,
 };
 
-void Describe(Params& params, NetworkDescription& net) {
+void DescribeMessagePassing(Params& params, NetworkDescription& net) {
   const PairOptions o = ReadPairOptions(params);
   const int rounds = static_cast<int>(params.Integer("rounds", 1, 8));
   RequirePairs("messages", net.layout());
@@ -53,9 +53,9 @@ ArchitectureInfo MessagesArchitecture() {
           "pair_scorer over jobs that were told of those who wait for them; any queue, any cluster",
           "Decima (Mao et al., SIGCOMM 2019, eq. 1)",
           /*any_size=*/true,
-          kParams,
+          kMessagePassingParams,
           "width,memory",
-          Describe};
+          DescribeMessagePassing};
 }
 
 }  // namespace berth

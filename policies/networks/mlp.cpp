@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kMlpParams[] = {
     {"hidden", "64x64", "units of the hidden layers, 1 to 4096 each, at most 8 layers"},
     {"activation", "tanh", "tanh or relu"},
     kMemoryParam,
@@ -37,7 +37,7 @@ std::vector<int> ReadHidden(const std::string& text) {
   return hidden;
 }
 
-void Describe(Params& params, NetworkDescription& net) {
+void DescribeMlp(Params& params, NetworkDescription& net) {
   const std::vector<int> hidden = ReadHidden(params.Text("hidden"));
   const Activation act =
       params.Choice("activation", {"tanh", "relu"}) == 0 ? Activation::kTanh : Activation::kRelu;
@@ -61,9 +61,9 @@ ArchitectureInfo MlpArchitecture() {
       "flat perceptron over the whole observation, actor and critic apart; bound to its queue and cluster",
       "Stable-Baselines3 MlpPolicy",
       /*any_size=*/false,
-      kParams,
+      kMlpParams,
       "hidden,memory",
-      Describe};
+      DescribeMlp};
 }
 
 }  // namespace berth

@@ -7,7 +7,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kPairScorerParams[] = {
     {"width", "32", "units of every hidden layer, 1 to 1024"},
     {"layers", "2", "hidden layers over a (job, type) pair, 1 to 8"},
     {"activation", "relu", "relu or tanh"},
@@ -15,7 +15,7 @@ constexpr ParamInfo kParams[] = {
     kMemoryParam,
 };
 
-void Describe(Params& params, NetworkDescription& net) {
+void DescribePairScorer(Params& params, NetworkDescription& net) {
   const PairOptions o = ReadPairOptions(params);
   RequirePairs("pair_scorer", net.layout());
   PoolAndScore(net, o, net.Dense("job", {net.jobs()}, o.width, kHiddenGain, o.act), {});
@@ -85,9 +85,9 @@ ArchitectureInfo PairScorerArchitecture() {
           "one network shared by all (job, type) pairs, plus pooled context; any queue, any cluster",
           "after RLScheduler's kernel network (Zhang et al., SC 2020) and Decima (Mao et al., SIGCOMM 2019)",
           /*any_size=*/true,
-          kParams,
+          kPairScorerParams,
           "width,memory",
-          Describe};
+          DescribePairScorer};
 }
 
 }  // namespace berth

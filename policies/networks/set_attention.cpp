@@ -24,7 +24,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kSetAttentionParams[] = {
     {"width", "64", "units of a job, a type and a point, 1 to 1024"},
     {"blocks", "2", "blocks of attention, 0 to 8"},
     {"head", "16", "units of a head, a divisor of width"},
@@ -84,7 +84,7 @@ class Blocks {
   const Options& o_;
 };
 
-void Describe(Params& params, NetworkDescription& net) {
+void DescribeSetAttention(Params& params, NetworkDescription& net) {
   const Options o = Read(params);
   RequirePairs("set_attention", net.layout());
   const auto hidden = [&](const std::string& layer, const std::vector<ValueId>& inputs) {
@@ -137,9 +137,9 @@ ArchitectureInfo SetAttentionArchitecture() {
           "transformer blocks over jobs and types, which score the (job, type) pairs; any queue, any cluster",
           "Set Transformer (Lee et al., ICML 2019); pre-norm blocks (Xiong et al., ICML 2020)",
           /*any_size=*/true,
-          kParams,
+          kSetAttentionParams,
           "width,towers,memory",
-          Describe};
+          DescribeSetAttention};
 }
 
 }  // namespace berth

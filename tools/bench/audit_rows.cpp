@@ -49,7 +49,7 @@ Measured Steps(const BenchSetup& setup) {
   });
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kAuditRows[] = {
     {"audit/evaluate", "64 evaluation runs with --audit against without", "times", Bound::kAtMost, 2, 0,
      Evaluations},
     {"audit/env", "steps of the default environment, the same", "times", Bound::kAtMost, 2, 0, Steps},
@@ -72,7 +72,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> AuditRows() {
-  return kRows;
+  return kAuditRows;
 }
 
 }  // namespace berth::bench

@@ -59,7 +59,7 @@ Json Scaling(const Options& options) {
   return bench::JsonOf(reports);
 }
 
-Json Optimality(const Options& options) {
+Json OptimalityOf(const Options& options) {
   const std::string text = options.Text("schedulers");
   const auto specs = text == "all" ? std::vector<std::string>{} : SplitOutsideParentheses(text, ';');
   const auto instances = static_cast<int>(options.Integer("instances", 1, 1000000));
@@ -164,7 +164,7 @@ int Bench(const std::vector<std::string>& arguments) {
                     options.Given("peers");
   bool held = true;
   if (options.Bool("signature")) json["signature"] = Signature();
-  if (options.Bool("optimality")) json["optimality"] = Optimality(options);
+  if (options.Bool("optimality")) json["optimality"] = OptimalityOf(options);
   if (options.Bool("scaling")) json["scaling"] = Scaling(options);
   if (options.Given("peers")) json["peers"] = Peers(options, setup);
   for (const char* list : {"scaling", "peers"}) {

@@ -28,8 +28,8 @@ std::string AgentOf(const DeviceCase& of, const std::string& more) {
               more, ")");
 }
 
-BenchTrainOutcome Run(const DeviceCase& of, const char* device, const std::string& more, std::int64_t steps,
-                      std::uint64_t seed) {
+BenchTrainOutcome TrainOn(const DeviceCase& of, const char* device, const std::string& more,
+                          std::int64_t steps, std::uint64_t seed) {
   BenchTrainRequest request;
   request.agent = AgentOf(of, more);
   request.network = of.network;
@@ -41,10 +41,6 @@ BenchTrainOutcome Run(const DeviceCase& of, const char* device, const std::strin
   request.steps = steps;
   request.seed = seed;
   return Learners().bench_training(request);
-}
-
-double PerSecond(const BenchTrainOutcome& outcome) {
-  return static_cast<double>(outcome.steps) / outcome.wall_s;
 }
 
 Measured OnDevice(const DeviceCase& of, const BenchSetup& setup) {
@@ -60,10 +56,10 @@ Measured OnDevice(const DeviceCase& of, const BenchSetup& setup) {
   for (int repeat = 0; repeat < setup.repeats; ++repeat) {
     const auto seed = static_cast<std::uint64_t>(repeat);
     const BenchTrainOutcome outcome =
-        Run(of, "cuda", Join(",learner=device,overlap=true", precision), kSteps, seed);
+        TrainOn(of, "cuda", Join(",learner=device,overlap=true", precision), kSteps, seed);
     measured.values.push_back(PerSecond(outcome));
-    in_turn.push_back(PerSecond(Run(of, "cuda", Join(",learner=device", precision), kSteps, seed)));
-    cpu.push_back(PerSecond(Run(of, "cpu", "", kSteps / 16, seed)));
+    in_turn.push_back(PerSecond(TrainOn(of, "cuda", Join(",learner=device", precision), kSteps, seed)));
+    cpu.push_back(PerSecond(TrainOn(of, "cpu", "", kSteps / 16, seed)));
     const double all = outcome.env_s + outcome.act_s + outcome.learn_s;
     measured.detail = {{"stages",
                         {{"environments", outcome.env_s / all},
@@ -81,7 +77,7 @@ Measured OnDevice(const DeviceCase& of, const BenchSetup& setup) {
   return measured;
 }
 
-constexpr DeviceCase kCases[] = {
+constexpr DeviceCase kDeviceCases[] = {
     {"mlp(hidden=64x64)", "synthetic", 256},
     {"mlp(hidden=64x64)", "synthetic", 1024},
     {"mlp(hidden=64x64)", "synthetic", 4096},
@@ -95,34 +91,36 @@ constexpr DeviceCase kCases[] = {
 };
 
 template <int kCase>
-Measured CaseOf(const BenchSetup& setup) {
-  return OnDevice(kCases[kCase], setup);
+Measured DeviceCaseOf(const BenchSetup& setup) {
+  return OnDevice(kDeviceCases[kCase], setup);
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kDeviceRows[] = {
     {"device/ppo_b", "PPO on a GPU, case B: 64x64, 256 environments, minibatches of 2,048", "steps/s",
-     Bound::kAtLeast, 2e6, 0, CaseOf<0>},
+     Bound::kAtLeast, 2e6, 0, DeviceCaseOf<0>},
     {"device/ppo_b_1024", "the same with 1,024 environments, minibatches of 8,192", "steps/s", Bound::kNone,
-     0, 0, CaseOf<1>},
+     0, 0, DeviceCaseOf<1>},
     {"device/ppo_b_4096", "... 4,096 environments, minibatches of 32,768", "steps/s", Bound::kNone, 0, 0,
-     CaseOf<2>},
+     DeviceCaseOf<2>},
     {"device/ppo_d", "PPO on a GPU, case D: 256x256, 256 environments, minibatches of 2,048", "steps/s",
-     Bound::kAtLeast, 1e6, 0, CaseOf<3>},
+     Bound::kAtLeast, 1e6, 0, DeviceCaseOf<3>},
     {"device/ppo_d_1024", "the same with 1,024 environments, minibatches of 8,192", "steps/s", Bound::kNone,
-     0, 0, CaseOf<4>},
+     0, 0, DeviceCaseOf<4>},
     {"device/ppo_d_4096", "... 4,096 environments, minibatches of 32,768", "steps/s", Bound::kNone, 0, 0,
-     CaseOf<5>},
+     DeviceCaseOf<5>},
     {"device/pair_scorer", "PPO on a GPU, pair-scoring network, task pairs (Q=32, G=3), 256 environments",
-     "steps/s", Bound::kAtLeast, 1e6, 0, CaseOf<6>},
-    {"device/pair_scorer_1024", "the same with 1,024 environments", "steps/s", Bound::kNone, 0, 0, CaseOf<7>},
-    {"device/ppo_d_4096_tf32", "ppo_d_4096 with products in TF32", "steps/s", Bound::kNone, 0, 0, CaseOf<8>},
-    {"device/ppo_d_4096_bf16", "... in bf16", "steps/s", Bound::kNone, 0, 0, CaseOf<9>},
+     "steps/s", Bound::kAtLeast, 1e6, 0, DeviceCaseOf<6>},
+    {"device/pair_scorer_1024", "the same with 1,024 environments", "steps/s", Bound::kNone, 0, 0,
+     DeviceCaseOf<7>},
+    {"device/ppo_d_4096_tf32", "ppo_d_4096 with products in TF32", "steps/s", Bound::kNone, 0, 0,
+     DeviceCaseOf<8>},
+    {"device/ppo_d_4096_bf16", "... in bf16", "steps/s", Bound::kNone, 0, 0, DeviceCaseOf<9>},
 };
 
 }  // namespace
 
 std::span<const BenchRow> DeviceRows() {
-  return kRows;
+  return kDeviceRows;
 }
 
 }  // namespace berth::bench

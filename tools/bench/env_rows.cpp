@@ -12,7 +12,7 @@
 namespace berth::bench {
 namespace {
 
-constexpr int kEnvs = 16;  // as `berth train`
+constexpr int kTrainEnvs = 16;  // as `berth train`
 
 Json EnvDetail(BatchEnv& env) {
   return {{"envs", env.num_envs()},
@@ -30,7 +30,7 @@ Measured StepsOf(BatchEnv& env, const BenchSetup& setup) {
 }
 
 Measured Default(const BenchSetup& setup) {
-  return StepsOf(*DefaultEnv(kEnvs, /*threads=*/1), setup);
+  return StepsOf(*DefaultEnv(kTrainEnvs, /*threads=*/1), setup);
 }
 
 // The default process with more to do and to see, over the same without; both measured in turn.
@@ -45,8 +45,8 @@ Measured Commands(const BenchSetup& setup) {
       ResolveEncoder(RichestEncoder(settings.features, options.mdp.semantics, options.mdp.knowledge));
   options.mdp.actions = ActionsOf(settings.features);
   options.warmup = [] { return MakeScheduler("srpt", AllSchedulers()); };
-  const auto env = MakeVecEnv(MakeWorkload(kDefaultWorkload, settings), options, kEnvs, /*threads=*/1);
-  const auto plain = DefaultEnv(kEnvs, /*threads=*/1);
+  const auto env = MakeVecEnv(MakeWorkload(kDefaultWorkload, settings), options, kTrainEnvs, /*threads=*/1);
+  const auto plain = DefaultEnv(kTrainEnvs, /*threads=*/1);
   RandomActor with(*env), without(*plain);
   Measured measured;
   measured.values = RatiosInTurn(
@@ -66,11 +66,11 @@ Measured Commit(const BenchSetup& setup) {
   options.mdp.encoder = "RLScheduler(longest_run_s=124707)";  // Lublin-1's longest job
   options.episode_jobs = 256;
   Scenario scenario = WithClock(FindFormat("swf").read(log, {}), {ClockKind::kHpc});
-  const auto env = MakeVecEnv(FixedSource(std::move(scenario), log), options, kEnvs, /*threads=*/1);
+  const auto env = MakeVecEnv(FixedSource(std::move(scenario), log), options, kTrainEnvs, /*threads=*/1);
   return StepsOf(*env, setup);
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kEnvRows[] = {
     {"env/steps",
      "VecEnv on the default workload, Q=32, G=3, observation and mask written, random legal actions",
      "steps/CPU-s", Bound::kAtLeast, 1e6, 0, Default},
@@ -86,7 +86,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> EnvRows() {
-  return kRows;
+  return kEnvRows;
 }
 
 }  // namespace berth::bench

@@ -17,6 +17,18 @@ double WallSeconds();      // monotonic
 double PeakMemoryBytes();  // resident set of this process at its largest (VmHWM), 0 where not stated
 void ForgetPeakMemory();   // counts the peak from now on, where the kernel lets us
 
+inline constexpr double kMib = 1024.0 * 1024.0;  // bytes
+
+struct Cost {
+  double cpu_s = 0, wall_s = 0;
+};
+template <class F>
+Cost CostOf(const F& work) {
+  const double cpu = CpuSeconds(), wall = WallSeconds();
+  work();
+  return {CpuSeconds() - cpu, WallSeconds() - wall};
+}
+
 struct Spread {
   double median = 0, low = 0, high = 0;
   // (high - low) / median: 0.1 means that the repeats lie within 10% of one another. 0 of a single value.

@@ -14,8 +14,8 @@ namespace berth::bench {
 namespace {
 
 constexpr std::uint64_t kSeed = 2026;
-constexpr double kSteps = 1000.0;  // of every job
-constexpr double kSame = 1e-9;     // relative
+constexpr double kStepsOfJob = 1000.0;  // of every job
+constexpr double kSame = 1e-9;          // relative
 
 struct Instance {
   Scenario scenario;
@@ -56,7 +56,7 @@ bool Preemptive(const std::string& spec) {
   return true;  // not said
 }
 
-OptimalityRow Measure(const std::string& spec, const std::vector<Instance>& instances) {
+OptimalityRow MeasureSpec(const std::string& spec, const std::vector<Instance>& instances) {
   OptimalityRow row;
   row.scheduler = spec;
   row.preemptive = Preemptive(spec);
@@ -114,13 +114,13 @@ Scenario ToScenario(const ExactProblem& problem) {
     const auto u = static_cast<std::size_t>(j);
     data.throughputs.job_types.push_back(Join("job", j));
     for (int size = 0; size < 2; ++size) {
-      for (const double seconds : problem.seconds[u]) data.throughputs.alone.push_back(kSteps / seconds);
+      for (const double seconds : problem.seconds[u]) data.throughputs.alone.push_back(kStepsOfJob / seconds);
     }
     data.jobs.id.push_back(j);
     data.jobs.arrival.push_back(problem.arrival[u]);
     data.jobs.job_type.push_back(j);
     data.jobs.gang.push_back(problem.gang[u]);
-    data.jobs.total_steps.push_back(kSteps);
+    data.jobs.total_steps.push_back(kStepsOfJob);
   }
   return Scenario(std::move(data));
 }
@@ -136,7 +136,7 @@ std::vector<OptimalityRow> MeasureOptimality(const std::vector<std::string>& sch
   Progress progress("optimality");
   for (const std::string& spec : specs) {
     progress.Update(0.5 + 0.5 * static_cast<double>(rows.size()) / static_cast<double>(specs.size()), spec);
-    rows.push_back(Measure(spec, known));
+    rows.push_back(MeasureSpec(spec, known));
   }
   return rows;
 }

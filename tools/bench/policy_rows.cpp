@@ -15,7 +15,7 @@ namespace berth::bench {
 namespace {
 
 // Who decides about what.
-struct Case {
+struct PolicyCase {
   const char* network;
   int jobs;
   const char* cluster = kDefaultCluster;
@@ -25,7 +25,7 @@ struct Case {
 // A network that takes any queue, trained at Q = 32: in turn at two moments of one run, so that every age and
 // the progress of all who run are other ones each time. The encoder remembers only what a run would let it
 // remember; with nothing remembered: `first_us`.
-Measured Decide(const BenchSetup& setup, const Case& of) {
+Measured Decide(const BenchSetup& setup, const PolicyCase& of) {
   ScenarioSettings settings;
   settings.cluster = ParseCluster(of.cluster);
   settings.features = ParseFeatures(of.features);
@@ -121,7 +121,7 @@ Measured DecideForeign(const BenchSetup& setup, int jobs) {
   return measured;
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kPolicyRows[] = {
     {"policy/decide_32x3", "one decision of an exported pair-scoring policy, 32 jobs x 3 types", "us CPU",
      Bound::kAtMost, 20, 0,
      [](const BenchSetup& setup) {
@@ -160,7 +160,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> PolicyRows() {
-  return kRows;
+  return kPolicyRows;
 }
 
 }  // namespace berth::bench

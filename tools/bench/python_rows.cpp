@@ -14,7 +14,7 @@
 namespace berth::bench {
 namespace {
 
-constexpr int kEnvs = 256;
+constexpr int kPythonEnvs = 256;
 constexpr double kLimit = 300.0;  // s of wall time, of one repeat
 // The numbers that the script of this folder prints.
 std::vector<double> InPython(const std::string& python, const std::string& script,
@@ -47,17 +47,18 @@ std::string PythonOf(const BenchSetup& setup) {
 
 Measured StepsInPython(const BenchSetup& setup) {
   const std::string python = PythonOf(setup);
-  const auto env = DefaultEnv(kEnvs, /*threads=*/1);
+  const auto env = DefaultEnv(kPythonEnvs, /*threads=*/1);
   RandomActor actor(*env);
   Measured measured;
   std::vector<double> bare, bound;
   for (int repeat = 0; repeat < setup.repeats; ++repeat) {
     bare.push_back(RatesPerCpuSecond(setup.seconds, 1, [&] { return actor.Step(64); }).front());
     bound.push_back(
-        InPython(python, "python_steps.py", {std::to_string(kEnvs), std::to_string(setup.seconds)}).front());
+        InPython(python, "python_steps.py", {std::to_string(kPythonEnvs), std::to_string(setup.seconds)})
+            .front());
     measured.values.push_back(bound.back() / bare.back());
   }
-  measured.detail = {{"envs", kEnvs},
+  measured.detail = {{"envs", kPythonEnvs},
                      {"steps_per_cpu_s", SpreadOf(bound).median},
                      {"bare_steps_per_cpu_s", SpreadOf(bare).median}};
   measured.note = Join(static_cast<long long>(SpreadOf(bound).median), " of ",
@@ -101,7 +102,7 @@ Measured ImportInPython(const BenchSetup& setup) {
   return measured;
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kPythonRows[] = {
     {"python/steps",
      "the Python package's step of 256 environments, default workload, Q=32, random actions; share of the "
      "bare C++ VecEnv's",
@@ -122,7 +123,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> PythonRows() {
-  return kRows;
+  return kPythonRows;
 }
 
 }  // namespace berth::bench

@@ -18,7 +18,7 @@ ScenarioSettings On(int gpus) {
 }
 
 // One GPU type with as many devices as make the log's demand 80% of them, at least its largest gang.
-Scenario Log(const char* format, const std::string& path) {
+Scenario ReadLog(const char* format, const std::string& path) {
   const Scenario first = FindFormat(format).read(path, On(100000));
   const JobTable& jobs = first.data().jobs;
   double gpu_seconds = 0.0;
@@ -37,7 +37,7 @@ std::string Existing(const std::string& path) {
 }
 
 Measured Philly(const BenchSetup& setup, const char* scheduler) {
-  const Scenario log = Log("philly", Existing(setup.traces + "/philly/philly_sorted.csv.gz"));
+  const Scenario log = ReadLog("philly", Existing(setup.traces + "/philly/philly_sorted.csv.gz"));
   Measured measured;
   for (const SimulationCost& cost : Simulate(log, scheduler, {}, setup.repeats))
     measured.values.push_back(cost.cpu_s);
@@ -52,7 +52,7 @@ Measured Itp(const BenchSetup& setup, const char* scheduler) {
   measured.values.assign(static_cast<std::size_t>(setup.repeats), 0.0);
   int jobs = 0;
   for (int cluster = 1; cluster <= 10; ++cluster) {
-    const Scenario log = Log("itp", Join(archive, ":cluster", cluster < 10 ? "0" : "", cluster, ".csv"));
+    const Scenario log = ReadLog("itp", Join(archive, ":cluster", cluster < 10 ? "0" : "", cluster, ".csv"));
     jobs += log.num_jobs();
     const auto costs = Simulate(log, scheduler, {}, setup.repeats);
     for (std::size_t i = 0; i < costs.size(); ++i) measured.values[i] += costs[i].cpu_s;
@@ -61,7 +61,7 @@ Measured Itp(const BenchSetup& setup, const char* scheduler) {
   return measured;
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kReplayRows[] = {
     {"replay/philly_fcfs", "the Philly log, 82,247 jobs, fcfs", "CPU s", Bound::kAtMost, 1, 0,
      [](const BenchSetup& setup) { return Philly(setup, "fcfs"); }},
     {"replay/philly_easy", "the same, easy", "CPU s", Bound::kAtMost, 1, 0,
@@ -75,7 +75,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> ReplayRows() {
-  return kRows;
+  return kReplayRows;
 }
 
 }  // namespace berth::bench

@@ -11,7 +11,7 @@
 namespace berth::bench {
 namespace {
 
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0, kMib = 1024.0 * 1024.0;
+constexpr double kGib = 1024.0 * kMib;
 
 const char* Sign(Bound bound) {
   return bound == Bound::kAtLeast ? ">=" : "<=";

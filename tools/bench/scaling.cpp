@@ -42,7 +42,6 @@ PowerLaw FitPowerLaw(std::span<const double> x, std::span<const double> y) {
 
 namespace {
 
-constexpr double kMib = 1024.0 * 1024.0;
 constexpr double kShort =
     1.0;  // s of CPU time: a point below it is measured three times, and the median taken
 
@@ -50,7 +49,7 @@ ScalingPoint Once(const Sweep& sweep, int x, double limit_s, ScalingReport& repo
   const ChildResult child = RunInChild(
       [&] {
         try {
-          const SweepCost cost = sweep.measure(x);
+          const Cost cost = sweep.measure(x);
           return Json{{"cpu_s", cost.cpu_s}, {"wall_s", cost.wall_s}, {"peak_bytes", PeakMemoryBytes()}}
               .dump();
         } catch (const CannotRun& reason) {

@@ -61,7 +61,7 @@ Measured Million(const char* scheduler, const Clock& clock) {
   return measured;
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kSimulationRows[] = {
     {"simulation/single_r3_s0",
      "the reference's trace under its aware max-min policy, CPU time: how many times faster than its 15.6 s",
      "times", Bound::kAtLeast, 100, 0, Reference},
@@ -83,7 +83,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> SimulationRows() {
-  return kRows;
+  return kSimulationRows;
 }
 
 }  // namespace berth::bench

@@ -21,7 +21,7 @@ Measured Alone(int jobs) {
   return {SolveMaxMin(SolveInstance(jobs), 1), "", Json::object()};
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kSolveRows[] = {
     {"solve/max_min_2048", "aware max-min, 2,048 jobs, against the reference's 0.080 s", "times",
      Bound::kAtLeast, 50, 0,
      [](const BenchSetup& setup) { return Against(0.0797, gavel::MaxMinObjective(), false, 2048, setup); }},
@@ -50,7 +50,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> SolveRows() {
-  return kRows;
+  return kSolveRows;
 }
 
 }  // namespace berth::bench

@@ -156,7 +156,7 @@ Measured SiaTimes(int scale, const std::vector<int>& jobs, const BenchSetup& set
   return measured;
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kSolverRows[] = {
     {"solvers/sia_64", "Sia's integer program, 64 GPUs, 10 to 120 jobs, proven; slowest of 40", "CPU s",
      Bound::kAtMost, 0.01, 0,
      [](const BenchSetup& setup) {
@@ -204,7 +204,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> SolverRows() {
-  return kRows;
+  return kSolverRows;
 }
 
 }  // namespace berth::bench

@@ -32,7 +32,7 @@ Measured Start(const BenchSetup& setup, std::vector<std::string> arguments) {
   return measured;
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kStartRows[] = {
     {"start/help", "berth --help, from fork to exit, CPU time", "ms CPU", Bound::kAtMost, 30, 0,
      [](const BenchSetup& setup) { return Start(setup, {"--help"}); }},
     {"start/simulate", "berth simulate on a generated workload of 20 jobs, CPU time", "ms CPU",
@@ -45,7 +45,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> StartRows() {
-  return kRows;
+  return kStartRows;
 }
 
 }  // namespace berth::bench

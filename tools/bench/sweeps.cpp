@@ -11,32 +11,25 @@
 namespace berth::bench {
 namespace {
 
-template <class F>
-SweepCost CostOf(const F& work) {
-  const double cpu = CpuSeconds(), wall = WallSeconds();
-  work();
-  return {CpuSeconds() - cpu, WallSeconds() - wall};
-}
-
-SweepCost SimulateOnce(const Scenario& scenario, const char* scheduler) {
+Cost SimulateOnce(const Scenario& scenario, const char* scheduler) {
   return CostOf([&] { Simulate(scenario, scheduler, {}, /*repeats=*/1); });
 }
 
 // 10,800 GPUs under 480 jobs an hour: the longer, the more jobs.
-SweepCost Jobs(int jobs, const char* scheduler, const Clock& clock) {
+Cost Jobs(int jobs, const char* scheduler, const Clock& clock) {
   return SimulateOnce(
       Generated(Join("synthetic(rate=480,jobs=", jobs, ")"), "v100=3600,p100=3600,k80=3600", clock),
       scheduler);
 }
 
 // All jobs at once on 108 GPUs: the queue is as long as there are jobs.
-SweepCost Queue(int jobs, const char* scheduler, const Clock& clock) {
+Cost Queue(int jobs, const char* scheduler, const Clock& clock) {
   return SimulateOnce(Generated(Join("synthetic(rate=0,jobs=", jobs, ")"), "v100=36,p100=36,k80=36", clock),
                       scheduler);
 }
 
 // 10,000 jobs at the same load for every size of cluster.
-SweepCost Gpus(int gpus, const char* scheduler, const Clock& clock) {
+Cost Gpus(int gpus, const char* scheduler, const Clock& clock) {
   const int each = gpus / 3;
   return SimulateOnce(Generated(Join("synthetic(jobs=10000,rate=", 4.8 * gpus / 108.0, ")"),
                                 Join("v100=", each, ",p100=", each, ",k80=", each), clock),
@@ -71,27 +64,27 @@ Scenario OfTypes(int types, int jobs, bool at_once) {
   return Scenario(std::move(data));
 }
 
-SweepCost Environments(int envs) {
+Cost Environments(int envs) {
   const auto env = DefaultEnv(envs, /*threads=*/1);
   RandomActor actor(*env);
   actor.Step(64);
   return CostOf([&] { actor.Step(256); });
 }
 
-SweepCost Threads(int threads) {
+Cost Threads(int threads) {
   const auto env = DefaultEnv(256, threads);
   RandomActor actor(*env);
   actor.Step(64);
   return CostOf([&] { actor.Step(1024); });
 }
 
-SweepCost TrainingThreads(int threads) {
+Cost TrainingThreads(int threads) {
   const TrainCase& of = FindTrainCase("ppo_b");
   const BenchTrainOutcome outcome = Train(of, of.steps, threads, /*seed=*/0);
   return {outcome.cpu_s, outcome.wall_s};
 }
 
-SweepCost EvaluationThreads(int threads) {
+Cost EvaluationThreads(int threads) {
   const EvaluationPlan plan = EvaluationRuns(threads);
   return CostOf([&] { Evaluate(plan); });
 }

@@ -4,18 +4,17 @@
 #include <span>
 #include <vector>
 
+#include "tools/bench/measure.hpp"
+
 namespace berth::bench {
 
-struct SweepCost {
-  double cpu_s = 0, wall_s = 0;
-};
 struct Sweep {
   const char* name;
   const char* what;
   const char* axis;
   const char* expected;  // exponent on paper
   std::vector<int> points;
-  SweepCost (*measure)(int x);
+  Cost (*measure)(int x);
   bool by_wall = false;  // the exponent is of wall time
 };
 std::span<const Sweep> Sweeps();

@@ -8,17 +8,6 @@
 namespace berth::bench {
 namespace {
 
-struct Cost {
-  double wall_s, cpu_s;
-};
-
-template <class F>
-Cost CostOf(const F& work) {
-  const double wall = WallSeconds(), cpu = CpuSeconds();
-  work();
-  return {WallSeconds() - wall, CpuSeconds() - cpu};
-}
-
 // `work(threads)` in turn on one and on two threads.
 template <class F>
 Measured TwoAgainstOne(const BenchSetup& setup, const F& work) {
@@ -37,7 +26,7 @@ Measured TwoAgainstOne(const BenchSetup& setup, const F& work) {
   return measured;
 }
 
-Measured Environments(const BenchSetup& setup) {
+Measured TwoOnEnvironments(const BenchSetup& setup) {
   constexpr int kEnvs = 256, kSteps = 1024;
   const auto one = DefaultEnv(kEnvs, 1), two = DefaultEnv(kEnvs, 2);
   RandomActor first(*one), second(*two);
@@ -55,9 +44,9 @@ Measured Evaluation(const BenchSetup& setup) {
   });
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kThreadRows[] = {
     {"threads/env", "VecEnv of 256 environments on two threads against one, wall time", "times",
-     Bound::kAtLeast, 1.8, 0, Environments},
+     Bound::kAtLeast, 1.8, 0, TwoOnEnvironments},
     {"threads/evaluate", "64 evaluation runs on two threads against one, wall time", "times", Bound::kAtLeast,
      1.8, 0, Evaluation},
 };
@@ -65,7 +54,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> ThreadRows() {
-  return kRows;
+  return kThreadRows;
 }
 
 }  // namespace berth::bench

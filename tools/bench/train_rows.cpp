@@ -15,9 +15,6 @@ namespace {
 double PerCpuSecond(const BenchTrainOutcome& outcome) {
   return static_cast<double>(outcome.steps) / outcome.cpu_s;
 }
-double PerSecond(const BenchTrainOutcome& outcome) {
-  return static_cast<double>(outcome.steps) / outcome.wall_s;
-}
 
 // Shares of the stages by wall time (runner prints them), and what the multiply-adds alone allow.
 Json DetailOf(const BenchTrainOutcome& outcome) {
@@ -42,7 +39,7 @@ Json DetailOf(const BenchTrainOutcome& outcome) {
           {"last_return", outcome.last_return}};
 }
 
-Measured Case(const char* name, const BenchSetup& setup) {
+Measured MeasureCase(const char* name, const BenchSetup& setup) {
   const TrainCase& of = FindTrainCase(name);
   Measured measured;
   for (int repeat = 0; repeat < setup.repeats; ++repeat) {
@@ -134,18 +131,18 @@ Measured Neighbours(const BenchSetup& setup) {
 }
 
 template <int kCase>
-Measured CaseOf(const BenchSetup& setup) {
+Measured TrainCaseOf(const BenchSetup& setup) {
   constexpr const char* kNames[] = {"ppo_a", "ppo_b", "ppo_c", "ppo_d", "dqn_cartpole", "dqn_synthetic"};
-  return Case(kNames[kCase], setup);
+  return MeasureCase(kNames[kCase], setup);
 }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kTrainRows[] = {
     {"train/ppo_a", "masked PPO, synthetic task, 64x64, 8 environments, minibatches of 256, 4 epochs",
-     "steps/CPU-s", Bound::kAtLeast, 75e3, 0, CaseOf<0>},
+     "steps/CPU-s", Bound::kAtLeast, 75e3, 0, TrainCaseOf<0>},
     {"train/ppo_b", "the same with 256 environments, minibatches of 2,048", "steps/CPU-s", Bound::kAtLeast,
-     95e3, 0, CaseOf<1>},
-    {"train/ppo_c", "as ppo_a with 256x256", "steps/CPU-s", Bound::kAtLeast, 13.5e3, 0, CaseOf<2>},
-    {"train/ppo_d", "as ppo_b with 256x256", "steps/CPU-s", Bound::kAtLeast, 15e3, 0, CaseOf<3>},
+     95e3, 0, TrainCaseOf<1>},
+    {"train/ppo_c", "as ppo_a with 256x256", "steps/CPU-s", Bound::kAtLeast, 13.5e3, 0, TrainCaseOf<2>},
+    {"train/ppo_d", "as ppo_b with 256x256", "steps/CPU-s", Bound::kAtLeast, 15e3, 0, TrainCaseOf<3>},
     {"train/ppo_b_two_threads", "ppo_b on two threads against one, wall time", "times", Bound::kAtLeast, 1.8,
      0, [](const BenchSetup& setup) { return TwoThreads("ppo_b", setup); }},
     {"train/ppo_d_two_threads", "ppo_d on two threads against one, wall time", "times", Bound::kAtLeast, 1.8,
@@ -174,10 +171,10 @@ constexpr BenchRow kRows[] = {
        return OverPairs(setup, "set_attention", /*default_workload=*/false, 8192);
      }},
     {"train/dqn_cartpole", "DQN, CartPole, 64x64, batch 32, an update every 4 steps", "steps/CPU-s",
-     Bound::kAtLeast, 65e3, 0, CaseOf<4>},
+     Bound::kAtLeast, 65e3, 0, TrainCaseOf<4>},
     {"train/dqn_synthetic",
      "DQN, synthetic task, 256x256, 8 environments, batch 256, an update every 32 steps; target: --peers",
-     "steps/CPU-s", Bound::kNone, 0, 0, CaseOf<5>},
+     "steps/CPU-s", Bound::kNone, 0, 0, TrainCaseOf<5>},
     {"train/neighbours",
      "ppo_b on two threads beside 4 busy processes, of a fair share (0.8 is our own line)", "of fair",
      Bound::kAtLeast, 0.8, 0, Neighbours},
@@ -186,7 +183,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> TrainRows() {
-  return kRows;
+  return kTrainRows;
 }
 
 }  // namespace berth::bench

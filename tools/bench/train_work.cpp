@@ -21,7 +21,7 @@ namespace {
   "double=false,dueling=false,exploration_fraction=0.1,normalize_reward=false,lr_schedule=constant," \
   "max_grad_norm=10)"
 
-constexpr TrainCase kCases[] = {
+constexpr TrainCase kTrainCases[] = {
     {"ppo_a", "masked PPO, synthetic task, 64x64, 8 environments, minibatches of 256, 4 epochs",
      BERTH_PPO(256, 256), "mlp(hidden=64x64)", "synthetic", 8, 16384,
      "--algo maskppo --env sched63 --net 64,64 --n-envs 8 --n-steps 256 --batch 256 --epochs 4", 0},
@@ -53,15 +53,15 @@ constexpr TrainCase kCases[] = {
 }  // namespace
 
 std::span<const TrainCase> TrainCases() {
-  return kCases;
+  return kTrainCases;
 }
 
 const TrainCase& FindTrainCase(const std::string& name) {
-  for (const TrainCase& row : kCases) {
+  for (const TrainCase& row : kTrainCases) {
     if (name == row.name) return row;
   }
   BERTH_CHECK(false, "no training case ", name);
-  return kCases[0];
+  return kTrainCases[0];
 }
 
 const LearnApi& Learners() {

@@ -34,4 +34,8 @@ const LearnApi& Learners();
 BenchTrainOutcome Train(const TrainCase& of, std::int64_t steps, int threads, std::uint64_t seed,
                         std::function<void()> on_clock = nullptr);
 
+inline double PerSecond(const BenchTrainOutcome& outcome) {
+  return static_cast<double>(outcome.steps) / outcome.wall_s;
+}
+
 }  // namespace berth::bench

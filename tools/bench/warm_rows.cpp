@@ -14,12 +14,12 @@
 namespace berth::bench {
 namespace {
 
-constexpr int kJobs = 10'000, kTypes = 12, kMeanGpus = 833;
+constexpr int kWarmJobs = 10'000, kWarmTypes = 12, kMeanGpus = 833;
 
 // Jobs in order of arrival; each change is by turns an arrival and the end of the one that is there longest.
 class Stream10k {
  public:
-  explicit Stream10k(int changes) : all_(UnlikeJobs(kJobs + changes, kTypes, kMeanGpus)) {
+  explicit Stream10k(int changes) : all_(UnlikeJobs(kWarmJobs + changes, kWarmTypes, kMeanGpus)) {
     Stream random(/*seed=*/3, Purpose::kTest);
     for (int job = 0; job < all_.jobs(); ++job) {
       all_.remaining.push_back(all_.throughput[all_.at(job, 0)] * random.Uniform(1e3, 1e6) + 1e3);
@@ -33,7 +33,7 @@ class Stream10k {
   void Pass(double seconds, const gavel::Allocation& x) {
     for (int job = first_; job < end_; ++job) {
       double steps = 0.0;
-      for (int type = 0; type < kTypes; ++type)
+      for (int type = 0; type < kWarmTypes; ++type)
         steps += all_.throughput[all_.at(job, type)] * x[all_.at(job - first_, type)];
       double& remaining = all_.remaining[U(job)];
       remaining = std::max(remaining - seconds * steps, 0.1 * remaining);
@@ -48,13 +48,13 @@ class Stream10k {
     };
     part(all_.key, now.key, 1), part(all_.gang, now.gang, 1), part(all_.weight, now.weight, 1);
     part(all_.remaining, now.remaining, 1), part(all_.since, now.since, 1), part(all_.left, now.left, 1);
-    part(all_.tenant, now.tenant, 1), part(all_.throughput, now.throughput, kTypes);
+    part(all_.tenant, now.tenant, 1), part(all_.throughput, now.throughput, kWarmTypes);
     return now;
   }
 
  private:
   gavel::Problem all_;
-  int first_ = 0, end_ = kJobs;
+  int first_ = 0, end_ = kWarmJobs;
 };
 
 std::unique_ptr<gavel::Objective> Make(const gavel::ObjectiveInfo& info, bool warm) {
@@ -110,7 +110,7 @@ Measured Stable(const BenchSetup& setup) {
     for (int job = 0; job < now.jobs(); ++job) {
       const int old = now.key[U(job)] - before.key.front();
       if (old >= before.jobs()) continue;
-      std::copy_n(last.begin() + old * kTypes, kTypes, from.begin() + job * kTypes);
+      std::copy_n(last.begin() + old * kWarmTypes, kWarmTypes, from.begin() + job * kWarmTypes);
     }
     const double begin = CpuSeconds();
     gavel::Promise promise;
@@ -135,7 +135,7 @@ Measured Stable(const BenchSetup& setup) {
         Bound::kAtMost, 1, 0, Stable<gavel::info>                                                           \
   }
 
-constexpr BenchRow kRows[] = {
+constexpr BenchRow kWarmRows[] = {
     BERTH_WARM_ROWS("max_min", "aware max-min, 10,000 jobs x 12 types", MaxMinObjective),
     BERTH_WARM_ROWS("makespan", "makespan, 10,000 jobs x 12 types", MakespanObjective),
     BERTH_WARM_ROWS("finish_time_fairness", "finish-time fairness, 10,000 jobs x 12 types",
@@ -150,7 +150,7 @@ constexpr BenchRow kRows[] = {
 }  // namespace
 
 std::span<const BenchRow> WarmRows() {
-  return kRows;
+  return kWarmRows;
 }
 
 }  // namespace berth::bench

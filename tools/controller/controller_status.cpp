@@ -10,7 +10,7 @@
 namespace berth {
 namespace {
 
-double Quantile(const std::deque<double>& values, double q) {
+double QuantileOf(const std::deque<double>& values, double q) {
   if (values.empty()) return 0.0;
   std::vector<double> sorted(values.begin(), values.end());
   const auto at = static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1));
@@ -88,13 +88,13 @@ Json Controller::StatusOf(const std::string& problem) const {
                         {"dead_after_s", options_.dead_s}};
   status["cycle"] = {
       {"count", counts_.cycles},
-      {"median_s", Quantile(cycles_, 0.5)},
-      {"p99_s", Quantile(cycles_, 0.99)},
+      {"median_s", QuantileOf(cycles_, 0.5)},
+      {"p99_s", QuantileOf(cycles_, 0.99)},
       {"last_s", cycle_s_[0]},
       {"read_s", cycle_s_[1]},
       {"decide_s", cycle_s_[2]},
       {"act_s", cycle_s_[3]},
-      {"release_to_start_s", release_to_start_.empty() ? Json() : Json(Quantile(release_to_start_, 0.5))}};
+      {"release_to_start_s", release_to_start_.empty() ? Json() : Json(QuantileOf(release_to_start_, 0.5))}};
   status["counts"] = {{"decisions", counts_.decisions},
                       {"released", counts_.released},
                       {"requeued", counts_.requeued},

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr int kPast = 4000;  // arrivals that are remembered beside those that are here
+constexpr int kPastRemembered = 4000;  // arrivals that are remembered beside those that are here
 
 void CheckShown(const Scenario& scenario) {
   const Features& on = scenario.data().features;
@@ -47,7 +47,7 @@ PastMoment EmptyMoment(const Scenario& scenario, double now, const std::function
   const int come = static_cast<int>(std::upper_bound(arrival.begin(), arrival.end(), now) - arrival.begin());
   PastMoment past;
   for (int job = 0; job < come; ++job) {
-    if (job >= come - kPast || here(job)) past.job.push_back(job);
+    if (job >= come - kPastRemembered || here(job)) past.job.push_back(job);
   }
   StartMoment& moment = past.moment;
   moment.now = now;

@@ -17,7 +17,7 @@ namespace {
 
 // The paper's mix: ResNet-50 and A3C in equal parts, 0.5 to 8 days on a V100, SLOs of 1.2, 2 or 10 times
 // that. A3C gains little from a V100, ResNet-50 much.
-constexpr int kJobs = 500;
+constexpr int kCostJobs = 500;
 constexpr std::array<double, 5> kDays = {0.5, 1, 2, 4, 8};
 constexpr std::array<double, 3> kSlos = {1.2, 2, 10};
 constexpr const char* kMixTypes[] = {"ResNet-50 (batch size 64)", "A3C"};
@@ -36,7 +36,7 @@ Scenario MakePaperMix(const CostMix& mix, std::uint64_t seed) {
   data.throughputs = PublishedThroughputs(settings.cluster);
   Stream jobs(seed, Purpose::kJobs, Split::kEvaluate), arrivals(seed, Purpose::kArrivals, Split::kEvaluate);
   double now = 0.0;
-  for (int job = 0; job < kJobs; ++job) {
+  for (int job = 0; job < kCostJobs; ++job) {
     if (job > 0) now += arrivals.Exponential(3600.0 / mix.rate);
     const int type = JobTypeIndex(data.throughputs, kMixTypes[jobs.Below(2)], "cost experiment");
     const double seconds = 86400.0 * kDays[jobs.Below(kDays.size())];
@@ -51,18 +51,19 @@ Scenario MakePaperMix(const CostMix& mix, std::uint64_t seed) {
 }
 
 Scenario MakeGeneral(const CostMix& mix, std::uint64_t seed) {
-  const std::string spec = Join("synthetic(rate=", mix.rate, ",jobs=", kJobs, ",slo=true)");
+  const std::string spec = Join("synthetic(rate=", mix.rate, ",jobs=", kCostJobs, ",slo=true)");
   return EvaluationScenario(*MakeWorkload(spec, Settings(mix)), seed);
 }
 
-constexpr CostPolicy kPolicies[] = {kFastest, kCheapest, kCheapestInTime};
+constexpr CostPolicy kCostPolicies[] = {kFastest, kCheapest, kCheapestInTime};
 constexpr const char* kCloud = "v100=500,p100=500,k80=500";  // more than there are jobs: instances at will
 
-std::vector<PlannedWorkload> Workloads(const GavelSettings& settings, const CostMix& mix) {
+std::vector<PlannedWorkload> CostWorkloads(const GavelSettings& settings, const CostMix& mix) {
   std::vector<PlannedWorkload> workloads;
   for (const std::uint64_t seed : settings.seeds) {
-    workloads.push_back(
-        {Join("cost: ", mix.name, " seed ", seed), {0, kJobs}, [&mix, seed] { return mix.make(mix, seed); }});
+    workloads.push_back({Join("cost: ", mix.name, " seed ", seed), {0, kCostJobs}, [&mix, seed] {
+                           return mix.make(mix, seed);
+                         }});
   }
   return workloads;
 }
@@ -93,7 +94,7 @@ std::string CostPolicy::Spec(const CostMix& mix) const {
 
 double CostSaving(const GavelSettings& settings, const ReproductionRuns& runs, const CostMix& mix,
                   const CostPolicy& policy) {
-  const auto workloads = Workloads(settings, mix);
+  const auto workloads = CostWorkloads(settings, mix);
   const SeedValues fast = OverSeeds(runs, workloads, kFastest.Spec(mix), &PlannedOutcome::cost, 1.0);
   const SeedValues own = OverSeeds(runs, workloads, policy.Spec(mix), &PlannedOutcome::cost, 1.0);
   const bool both = !fast.values.empty() && fast.values.size() == own.values.size();
@@ -102,8 +103,8 @@ double CostSaving(const GavelSettings& settings, const ReproductionRuns& runs, c
 
 void PlanCost(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const CostMix& mix : CostMixes()) {
-    for (const PlannedWorkload& workload : Workloads(settings, mix)) {
-      for (const CostPolicy& policy : kPolicies) runs.Plan(workload, policy.Spec(mix), 2.0);
+    for (const PlannedWorkload& workload : CostWorkloads(settings, mix)) {
+      for (const CostPolicy& policy : kCostPolicies) runs.Plan(workload, policy.Spec(mix), 2.0);
     }
   }
 }
@@ -127,8 +128,8 @@ bool ReportCost(const GavelSettings& settings, const ReproductionRuns& runs, Rep
            "prices are a cloud's of its day and not stated with its code: savings depend on them."));
   std::vector<ReproductionPage::Cells> rows, csv;
   for (const CostMix& mix : CostMixes()) {
-    const auto workloads = Workloads(settings, mix);
-    for (const CostPolicy& policy : kPolicies) {
+    const auto workloads = CostWorkloads(settings, mix);
+    for (const CostPolicy& policy : kCostPolicies) {
       const SeedValues cost = OverSeeds(runs, workloads, policy.Spec(mix), &PlannedOutcome::cost, 1.0);
       const SeedValues missed =
           OverSeeds(runs, workloads, policy.Spec(mix), &PlannedOutcome::deadline_miss_rate, 0.01);

@@ -68,6 +68,10 @@ double Apart(const gavel::Allocation& x, const Json& rows) {
   return k == x.size() ? worst : kNoAnswer;
 }
 
+Problem AsSeen(const GoldenCase& golden, bool aware) {
+  return aware ? golden.problem : gavel::WithUnitThroughput(golden.problem);
+}
+
 Measures Failed() {
   return {{"objective", kNoAnswer, kObjective}};
 }

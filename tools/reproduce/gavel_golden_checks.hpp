@@ -55,6 +55,7 @@ inline constexpr double kNoAnswer = std::numeric_limits<double>::infinity();  //
 inline constexpr LpMethod kMethods[] = {LpMethod::kSimplex, LpMethod::kInteriorPoint, LpMethod::kEmbedding};
 
 double Relative(double value, double expected);
+gavel::Problem AsSeen(const GoldenCase& golden, bool aware);  // by a policy that may know of types, or not
 // What a problem must be for a policy to answer it; std::out_of_range says what is not.
 void CheckProblem(const gavel::Problem& problem);
 // Row of the job with this id; std::out_of_range where none has it.

@@ -15,9 +15,6 @@ using namespace golden;
 using gavel::Allocation;
 using gavel::Problem;
 
-Problem AsSeen(const GoldenCase& golden, bool aware) {
-  return aware ? golden.problem : gavel::WithUnitThroughput(golden.problem);
-}
 // Levels net gang / weight, ascending.
 std::vector<double> SortedLevels(const Problem& problem, const std::vector<double>& net) {
   std::vector<double> levels(net.size());
@@ -113,7 +110,7 @@ Measures CheckStrategyProof(const GoldenCase& golden) {
           {"constraints", BaseViolation(golden.problem, answer.x), kConstraint}};
 }
 
-constexpr GoldenPolicy kPolicies[] = {
+constexpr GoldenPolicy kIteratedGoldens[] = {
     {"max_min_fairness_water_filling_perf", CheckWaterFilling<true>},
     {"max_min_fairness_water_filling", CheckWaterFilling<false>},
     {"hierarchical_water_filling_perf", CheckHierarchical},
@@ -124,7 +121,7 @@ constexpr GoldenPolicy kPolicies[] = {
 }  // namespace
 
 std::span<const GoldenPolicy> IteratedGoldens() {
-  return kPolicies;
+  return kIteratedGoldens;
 }
 
 }  // namespace berth

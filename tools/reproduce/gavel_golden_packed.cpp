@@ -35,7 +35,7 @@ PackedProblem ReadPacked(const GoldenCase& golden) {
   return packed;
 }
 
-Measures CheckMaxMin(const GoldenCase& golden) {
+Measures CheckPackedMaxMin(const GoldenCase& golden) {
   const PackedProblem problem = ReadPacked(golden);
   const std::vector<double> prop = gavel::ProportionalThroughput(problem.base);
   Measures measures;
@@ -56,7 +56,7 @@ Measures CheckMaxMin(const GoldenCase& golden) {
   return measures;
 }
 
-double Duration(const PackedProblem& problem, const PackedAllocation& x) {
+double PackedDuration(const PackedProblem& problem, const PackedAllocation& x) {
   const std::vector<double> speed = EffectiveThroughput(problem, x);
   double longest = 0.0;
   for (std::size_t i = 0; i < speed.size(); ++i) {
@@ -65,7 +65,7 @@ double Duration(const PackedProblem& problem, const PackedAllocation& x) {
   return longest;
 }
 
-Measures CheckMakespan(const GoldenCase& golden) {
+Measures CheckPackedMakespan(const GoldenCase& golden) {
   const PackedProblem problem = ReadPacked(golden);
   const double optimum = Optimum(golden.policy);
   Measures measures;
@@ -74,14 +74,14 @@ Measures CheckMakespan(const GoldenCase& golden) {
     gavel::PackedMakespanAnswer answer;
     if (!PackedMakespan(problem, lp, answer)) return Failed();
     const Measures more = {{"objective", Relative(answer.seconds, optimum), kObjective},
-                           {"objective", Relative(Duration(problem, answer.x), optimum), kObjective},
+                           {"objective", Relative(PackedDuration(problem, answer.x), optimum), kObjective},
                            {"constraints", Violation(problem, answer.x), kConstraint}};
     measures.insert(measures.end(), more.begin(), more.end());
   }
   return measures;
 }
 
-Measures CheckFinishTimeFairness(const GoldenCase& golden) {
+Measures CheckPackedFinishTimeFairness(const GoldenCase& golden) {
   const PackedProblem problem = ReadPacked(golden);
   Measures measures;
   for (const LpMethod method : kMethods) {
@@ -134,7 +134,7 @@ Measures CheckThroughputPerCost(const GoldenCase& golden) {
 }
 
 // Exactly: the recorded rows stand in the order of the instance's combos.
-Measures CheckFifo(const GoldenCase& golden) {
+Measures CheckPackedFifo(const GoldenCase& golden) {
   const PackedProblem problem = ReadPacked(golden);
   const gavel::Problem& base = problem.base;
   const PackedAllocation x = PackedFifo(problem, gavel::TypesByName(base));
@@ -156,18 +156,18 @@ Measures CheckFifo(const GoldenCase& golden) {
   return {{"allocation", apart, 0.0}};
 }
 
-constexpr GoldenPolicy kPolicies[] = {
-    {"max_min_fairness_packed", CheckMaxMin},
-    {"min_total_duration_packed", CheckMakespan},
-    {"finish_time_fairness_packed", CheckFinishTimeFairness},
+constexpr GoldenPolicy kPackedGoldens[] = {
+    {"max_min_fairness_packed", CheckPackedMaxMin},
+    {"min_total_duration_packed", CheckPackedMakespan},
+    {"finish_time_fairness_packed", CheckPackedFinishTimeFairness},
     {"max_sum_throughput_normalized_by_cost_packed_SLOs", CheckThroughputPerCost},
-    {"fifo_packed", CheckFifo},
+    {"fifo_packed", CheckPackedFifo},
 };
 
 }  // namespace
 
 std::span<const GoldenPolicy> PackedGoldens() {
-  return kPolicies;
+  return kPackedGoldens;
 }
 
 }  // namespace berth

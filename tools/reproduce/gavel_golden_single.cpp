@@ -21,9 +21,6 @@ Problem AsV100(const GoldenCase& golden, bool aware) {
   return aware ? golden.problem : gavel::WithThroughputOf(golden.problem, gavel::BasisType(golden.problem));
 }
 
-Problem AsSeen(const GoldenCase& golden, bool aware) {
-  return aware ? golden.problem : gavel::WithUnitThroughput(golden.problem);
-}
 template <Allocation (*Split)(const Problem&)>
 Measures CheckSplit(const GoldenCase& golden) {
   return {{"allocation", Apart(Split(golden.problem), golden.policy.at("allocation")), kSplit}};
@@ -59,7 +56,7 @@ Measures CheckMaxMin(const GoldenCase& golden) {
   return measures;
 }
 
-double Duration(const Problem& problem, const Allocation& x) {
+double TotalDuration(const Problem& problem, const Allocation& x) {
   const std::vector<double> speed = EffectiveThroughput(problem, x);
   double longest = 0.0;
   for (std::size_t i = 0; i < speed.size(); ++i) longest = std::max(longest, problem.remaining[i] / speed[i]);
@@ -96,10 +93,10 @@ Measures CheckMakespan(const GoldenCase& golden) {
     const bool told = std::none_of(probes.begin(), probes.end(),
                                    [optimum](const gavel::Probe& probe) { return TooNear(probe, optimum); });
     const double last = told ? golden.policy.at("T_last_feasible").get<double>() : bisected.seconds;
-    const double over = std::max(0.0, Duration(problem, bisected.x) / bisected.seconds - 1.0);
+    const double over = std::max(0.0, TotalDuration(problem, bisected.x) / bisected.seconds - 1.0);
     Append(measures,
            {{"exact objective", Relative(exact.seconds, optimum), kObjective},
-            {"exact objective", Relative(Duration(problem, exact.x), optimum), kObjective},
+            {"exact objective", Relative(TotalDuration(problem, exact.x), optimum), kObjective},
             {"bisection: probes apart", ProbesApart(probes, golden.policy.at("bisection"), optimum), 0.0},
             {"bisection: last feasible T", Relative(bisected.seconds, last), 0.0},
             {"bisection: over T", over, kObjective},
@@ -172,7 +169,7 @@ Measures CheckThroughput(const GoldenCase& golden) {
 
 constexpr const char* kBrokenFifo = "records a bug of the reference: fifo.py does not take the type it draws";
 
-constexpr GoldenPolicy kPolicies[] = {
+constexpr GoldenPolicy kSingleJobGoldens[] = {
     {"isolated", CheckSplit<gavel::IsolatedAllocation>},
     {"proportional", CheckSplit<gavel::ProportionalAllocation>},
     {"max_min_fairness_perf", CheckMaxMin<true>},
@@ -195,7 +192,7 @@ constexpr GoldenPolicy kPolicies[] = {
 }  // namespace
 
 std::span<const GoldenPolicy> SingleJobGoldens() {
-  return kPolicies;
+  return kSingleJobGoldens;
 }
 
 }  // namespace berth

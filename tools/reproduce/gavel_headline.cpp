@@ -12,15 +12,13 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kFifo = 0, kRandomFifo = 1, kGandiva = 2, kGavelMakespan = 4;  // of MakespanPolicies()
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-std::string Times(double ratio) {
+std::string TimesText(double ratio) {
   return std::isnan(ratio) ? "-" : Fixed(ratio, 2) + "×";
 }
 
 // Agnostic over aware, lowest and highest over the rates at which both are known.
 std::string RatioRange(const std::vector<LoadPoint>& agnostic, const std::vector<LoadPoint>& aware) {
-  double low = kNan, high = kNan;
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
   for (const LoadPoint& a : agnostic) {
     for (const LoadPoint& b : aware) {
       if (a.rate != b.rate) continue;
@@ -38,7 +36,7 @@ std::string SustainedText(const std::vector<LoadPoint>& agnostic, const std::vec
     return (load.reached ? "" : "≥ ") + Fixed(load.rate, 2);
   };
   // An agnostic curve that never doubles bounds nothing.
-  const std::string ratio = !a.reached ? "not known" : (b.reached ? "" : "≥ ") + Times(b.rate / a.rate);
+  const std::string ratio = !a.reached ? "not known" : (b.reached ? "" : "≥ ") + TimesText(b.rate / a.rate);
   return Join(rate(a), " → ", rate(b), " jobs/h: ", ratio);
 }
 
@@ -77,17 +75,19 @@ bool ReportHeadline(const GavelSettings& settings, const ReproductionRuns& runs,
   const auto published = [&](std::size_t k) {
     return policies[k].published_h.back() / policies[kGavelMakespan].published_h.back();
   };
-  rows.push_back({Join("makespan of ", largest, " jobs, FIFO over Gavel"), "2.5×", Times(published(kFifo)),
-                  Join(Times(MakespanRatio(settings, runs, policies[kFifo].spec, largest)), " (random type: ",
-                       Times(MakespanRatio(settings, runs, policies[kRandomFifo].spec, largest)), ")")});
+  rows.push_back(
+      {Join("makespan of ", largest, " jobs, FIFO over Gavel"), "2.5×", TimesText(published(kFifo)),
+       Join(TimesText(MakespanRatio(settings, runs, policies[kFifo].spec, largest)), " (random type: ",
+            TimesText(MakespanRatio(settings, runs, policies[kRandomFifo].spec, largest)), ")")});
   rows.push_back({Join("makespan of ", largest, " jobs, Gandiva over Gavel"), "1.4×",
-                  Times(published(kGandiva)),
+                  TimesText(published(kGandiva)),
                   WhyNotAvailable(policies[kGandiva].spec).empty()
-                      ? Times(MakespanRatio(settings, runs, policies[kGandiva].spec, largest))
+                      ? TimesText(MakespanRatio(settings, runs, policies[kGandiva].spec, largest))
                       : "not available"});
-  rows.push_back({"cost, max throughput over min cost", "1.4×", "-",
-                  Join(Times(CostSaving(settings, runs, CostMixes()[0], kCheapest)), " with GPUs at will, ",
-                       Times(CostSaving(settings, runs, CostMixes()[1], kCheapest)), " in a full cluster")});
+  rows.push_back(
+      {"cost, max throughput over min cost", "1.4×", "-",
+       Join(TimesText(CostSaving(settings, runs, CostMixes()[0], kCheapest)), " with GPUs at will, ",
+            TimesText(CostSaving(settings, runs, CostMixes()[1], kCheapest)), " in a full cluster")});
   page.Paragraph(
       "Claimed: the paper's words. Published: the same figure from its tables and curves (read off by eye "
       "where it is "

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kCluster = "v100=3,p100=3,k80=3";
 constexpr const char* kSpec = "gavel(objective=hierarchical)";
-constexpr int kTenants = 3, kJobsEach = 6, kJobs = kTenants * kJobsEach;
+constexpr int kTenants = 3, kJobsEach = 6, kHierarchyJobs = kTenants * kJobsEach;
 constexpr double kGap = 20 * 360.0;   // s between arrivals: far more than the least time between allocations
 constexpr double kStep = 20 * 360.0;  // s of a point: enough rounds for the mechanism to settle
 constexpr double kEnd = 30 * kStep;   // s
@@ -36,7 +36,7 @@ Scenario MakeScenario(const std::string& inner_policy, std::uint64_t seed) {
     data.tenants.push_back({Join("weight ", tenant + 1), static_cast<double>(tenant + 1), inner_policy});
   }
   Stream stream(seed, Purpose::kJobs, Split::kEvaluate);
-  for (int job = 0; job < kJobs; ++job) {
+  for (int job = 0; job < kHierarchyJobs; ++job) {
     const auto types = static_cast<std::uint32_t>(data.throughputs.job_types.size());
     const int job_type = static_cast<int>(stream.Below(types));
     double best = 0.0;
@@ -54,16 +54,16 @@ Scenario MakeScenario(const std::string& inner_policy, std::uint64_t seed) {
 
 // [step][job] progress in the step over what the job would make of a proportional share of the whole cluster:
 // the normalised effective throughput of OSDI 2020 §4.1.
-using Progress = std::vector<std::array<double, kJobs>>;
+using ProgressOfJobs = std::vector<std::array<double, kHierarchyJobs>>;
 
-Progress Follow(const Scenario& scenario) {
+ProgressOfJobs Follow(const Scenario& scenario) {
   const std::unique_ptr<Scheduler> scheduler = MakeScheduler(kSpec, AllSchedulers());
   RunOptions options;
-  options.window = {0, kJobs};
+  options.window = {0, kHierarchyJobs};
   options.keep_events = true;
   options.progress = [](const Simulator& simulator) { return simulator.now() < kEnd; };
   const RunResult result = Run(scenario, *scheduler, kSpec, options);
-  Progress progress(static_cast<std::size_t>(kEnd / kStep));
+  ProgressOfJobs progress(static_cast<std::size_t>(kEnd / kStep));
   for (auto& step : progress) step.fill(0.0);
   std::map<int, std::pair<double, int>> running;  // job -> since, type
   const auto leave = [&](int job, double now) {
@@ -93,7 +93,7 @@ Progress Follow(const Scenario& scenario) {
   return progress;
 }
 
-double OfTenant(const std::array<double, kJobs>& step, int tenant) {
+double OfTenant(const std::array<double, kHierarchyJobs>& step, int tenant) {
   double sum = 0.0;
   for (int job = tenant * kJobsEach; job < (tenant + 1) * kJobsEach; ++job)
     sum += step[static_cast<std::size_t>(job)];
@@ -101,10 +101,11 @@ double OfTenant(const std::array<double, kJobs>& step, int tenant) {
 }
 
 // Shares from the first whole step after the last arrival to the end.
-std::array<double, kTenants> LastShares(const Progress& progress) {
+std::array<double, kTenants> LastShares(const ProgressOfJobs& progress) {
   std::array<double, kTenants> sums{};
   double total = 0.0;
-  for (auto k = static_cast<std::size_t>(std::ceil(kJobs * kGap / kStep)); k < progress.size(); ++k) {
+  for (auto k = static_cast<std::size_t>(std::ceil(kHierarchyJobs * kGap / kStep)); k < progress.size();
+       ++k) {
     for (int tenant = 0; tenant < kTenants; ++tenant) {
       sums[static_cast<std::size_t>(tenant)] += OfTenant(progress[k], tenant);
       total += OfTenant(progress[k], tenant);
@@ -133,13 +134,13 @@ bool ReportHierarchy(const GavelSettings& settings, const ReproductionRuns&, Rep
   std::vector<ReproductionPage::Cells> rows, csv;
   for (const char* inner : {"fairness", "fifo"}) {
     for (const std::uint64_t seed : settings.seeds) {
-      const Progress progress = Follow(MakeScenario(inner, seed));
+      const ProgressOfJobs progress = Follow(MakeScenario(inner, seed));
       const auto shares = LastShares(progress);
       rows.push_back({inner, std::to_string(seed), "16.7 / 33.3 / 50.0",
                       Join(Fixed(100 * shares[0], 1), " / ", Fixed(100 * shares[1], 1), " / ",
                            Fixed(100 * shares[2], 1))});
       for (std::size_t k = 0; k < progress.size(); ++k) {
-        for (int job = 0; job < kJobs; ++job) {
+        for (int job = 0; job < kHierarchyJobs; ++job) {
           csv.push_back({inner, std::to_string(seed), Exact((static_cast<double>(k) + 0.5) * kStep / 3600.0),
                          std::to_string(job / kJobsEach + 1), std::to_string(job),
                          Exact(progress[k][static_cast<std::size_t>(job)])});

@@ -25,14 +25,14 @@ SustainedLoad Sustained(std::span<const LoadPoint> ascending) {
 
 namespace {
 
-std::vector<PlannedWorkload> Workloads(const GavelSettings& settings, double rate, Gangs gangs) {
+std::vector<PlannedWorkload> LoadWorkloads(const GavelSettings& settings, double rate, Gangs gangs) {
   std::vector<PlannedWorkload> workloads;
   for (const std::uint64_t seed : settings.seeds)
     workloads.push_back(ContinuousWorkload(rate, gangs, false, seed));
   return workloads;
 }
 
-std::string RateText(double rate) {
+std::string RateLabel(double rate) {
   return Fixed(rate, 1);
 }
 
@@ -57,7 +57,7 @@ void ReportSetting(const GavelSettings& settings, const ReproductionRuns& runs, 
     points.push_back(MeasuredPoints(settings, runs, setting.gangs, curve));
   std::vector<ReproductionPage::Cells> rows;
   for (const double rate : rates) {
-    ReproductionPage::Cells row = {RateText(rate)};
+    ReproductionPage::Cells row = {RateLabel(rate)};
     std::vector<double> published(2, 0.0), measured(2, 0.0);
     for (std::size_t k = 0; k < setting.curves.size(); ++k) {
       const LoadCurve& curve = setting.curves[k];
@@ -94,7 +94,7 @@ void ReportSetting(const GavelSettings& settings, const ReproductionRuns& runs, 
 void PlanSetting(const GavelSettings& settings, const LoadSetting& setting, ReproductionRuns& runs) {
   for (const LoadCurve& curve : setting.curves) {
     for (const double rate : Rates(settings, curve)) {
-      for (const PlannedWorkload& workload : Workloads(settings, rate, setting.gangs)) {
+      for (const PlannedWorkload& workload : LoadWorkloads(settings, rate, setting.gangs)) {
         runs.Plan(workload, curve.spec, curve.cost);
       }
     }
@@ -145,7 +145,8 @@ std::vector<double> ShownRates(const GavelSettings& settings, const LoadCurve& c
 
 SeedValues MeanJctHours(const GavelSettings& settings, const ReproductionRuns& runs, Gangs gangs,
                         const LoadCurve& curve, double rate) {
-  return OverSeeds(runs, Workloads(settings, rate, gangs), curve.spec, &PlannedOutcome::mean_jct_s, 3600.0);
+  return OverSeeds(runs, LoadWorkloads(settings, rate, gangs), curve.spec, &PlannedOutcome::mean_jct_s,
+                   3600.0);
 }
 
 std::vector<LoadPoint> MeasuredPoints(const GavelSettings& settings, const ReproductionRuns& runs,

@@ -9,20 +9,20 @@
 namespace berth {
 namespace {
 
-struct Row {
+struct PriorityRow {
   double rate;
   double las_low, las_high, gavel_low, gavel_high;  // published, h
 };
-constexpr Row kRows[] = {{0.2, 24.4, 27.9, 17.6, 20.1},
-                         {1.0, 24.7, 28.3, 17.4, 19.8},
-                         {2.0, 25.5, 28.6, 18.0, 18.9},
-                         {2.4, 54.4, 28.5, 20.2, 18.6},
-                         {2.6, 129.1, 28.5, NAN, NAN}};
+constexpr PriorityRow kPriorityRows[] = {{0.2, 24.4, 27.9, 17.6, 20.1},
+                                         {1.0, 24.7, 28.3, 17.4, 19.8},
+                                         {2.0, 25.5, 28.6, 18.0, 18.9},
+                                         {2.4, 54.4, 28.5, 20.2, 18.6},
+                                         {2.6, 129.1, 28.5, NAN, NAN}};
 
 struct Column {
   const char* label;
   const char* spec;
-  double Row::*published;
+  double PriorityRow::*published;
   OutcomeFigure figure;
 };
 // The notebook's LAS and Gavel are not the max_min_fairness of the other figures: its table of labels has
@@ -32,16 +32,17 @@ struct Column {
 constexpr const char* kLas = "gavel(objective=water_filling,aware=false)";
 constexpr const char* kGavel = "gavel(objective=water_filling)";
 constexpr double kCostAnHour = 15.0;  // of a run beside one of max_min, times jobs/h: an LP a level
-constexpr Column kColumns[] = {{"LAS low", kLas, &Row::las_low, &PlannedOutcome::mean_jct_low_s},
-                               {"LAS high", kLas, &Row::las_high, &PlannedOutcome::mean_jct_high_s},
-                               {"Gavel low", kGavel, &Row::gavel_low, &PlannedOutcome::mean_jct_low_s},
-                               {"Gavel high", kGavel, &Row::gavel_high, &PlannedOutcome::mean_jct_high_s}};
+constexpr Column kPriorityColumns[] = {
+    {"LAS low", kLas, &PriorityRow::las_low, &PlannedOutcome::mean_jct_low_s},
+    {"LAS high", kLas, &PriorityRow::las_high, &PlannedOutcome::mean_jct_high_s},
+    {"Gavel low", kGavel, &PriorityRow::gavel_low, &PlannedOutcome::mean_jct_low_s},
+    {"Gavel high", kGavel, &PriorityRow::gavel_high, &PlannedOutcome::mean_jct_high_s}};
 
-bool Skip(const GavelSettings& settings, const Row& row) {
+bool SkipRow(const GavelSettings& settings, const PriorityRow& row) {
   return settings.quick && row.rate != 2.4;
 }
 
-std::vector<PlannedWorkload> Workloads(const GavelSettings& settings, double rate) {
+std::vector<PlannedWorkload> PriorityWorkloads(const GavelSettings& settings, double rate) {
   std::vector<PlannedWorkload> workloads;
   for (const std::uint64_t seed : settings.seeds) {
     workloads.push_back(ContinuousWorkload(rate, Gangs::kMulti, /*priorities=*/true, seed));
@@ -52,9 +53,9 @@ std::vector<PlannedWorkload> Workloads(const GavelSettings& settings, double rat
 }  // namespace
 
 void PlanPriorities(const GavelSettings& settings, ReproductionRuns& runs) {
-  for (const Row& row : kRows) {
-    if (Skip(settings, row)) continue;
-    for (const PlannedWorkload& workload : Workloads(settings, row.rate)) {
+  for (const PriorityRow& row : kPriorityRows) {
+    if (SkipRow(settings, row)) continue;
+    for (const PlannedWorkload& workload : PriorityWorkloads(settings, row.rate)) {
       for (const char* spec : {kLas, kGavel}) runs.Plan(workload, spec, kCostAnHour * row.rate);
     }
   }
@@ -68,14 +69,14 @@ bool ReportPriorities(const GavelSettings& settings, const ReproductionRuns& run
       "here water filling without and with throughputs, as in the notebook. Each cell: published (one seed, "
       "printed there) | measured, mean [lowest, highest] of our seeds.");
   ReproductionPage::Cells header = {"jobs/h"};
-  for (const Column& column : kColumns) header.emplace_back(column.label);
+  for (const Column& column : kPriorityColumns) header.emplace_back(column.label);
   std::vector<ReproductionPage::Cells> rows, csv;
-  for (const Row& row : kRows) {
-    if (Skip(settings, row)) continue;
+  for (const PriorityRow& row : kPriorityRows) {
+    if (SkipRow(settings, row)) continue;
     ReproductionPage::Cells cells = {Fixed(row.rate, 1)};
-    for (const Column& column : kColumns) {
+    for (const Column& column : kPriorityColumns) {
       const SeedValues hours =
-          OverSeeds(runs, Workloads(settings, row.rate), column.spec, column.figure, 3600.0);
+          OverSeeds(runs, PriorityWorkloads(settings, row.rate), column.spec, column.figure, 3600.0);
       cells.push_back(Join(Fixed(row.*column.published, 1), " \\| ", hours.ToString(1)));
       csv.push_back({column.label, Exact(row.rate), Exact(row.*column.published), "published"});
       for (const double value : hours.values)

@@ -89,7 +89,7 @@ double Cost(const ReferenceRun& run) {
   return run.policy.starts_with("finish_time_fairness") ? 6.0 : SolvesLps(run.policy) ? 1.0 : 0.1;
 }
 
-bool Skip(const GavelSettings& settings, const ReferenceRun& run) {
+bool SkipRun(const GavelSettings& settings, const ReferenceRun& run) {
   return settings.quick && run.policy.starts_with("finish_time_fairness");
 }
 
@@ -118,7 +118,7 @@ std::string RatioText(const Comparison& comparison) {
 
 void PlanSimulations(const GavelSettings& settings, ReproductionRuns& runs) {
   for (const ReferenceRun& run : ReadReferenceRuns(settings)) {
-    if (Skip(settings, run)) continue;
+    if (SkipRun(settings, run)) continue;
     const std::vector<Variant> variants = Variants(run, settings.quick);
     if (variants.empty()) continue;
     const PlannedWorkload workload = TraceWorkload(settings.traces, run.trace, run.window);
@@ -136,7 +136,7 @@ bool ReportSimulations(const GavelSettings& settings, const ReproductionRuns& ru
   int held = 0, out = 0, failed = 0;
   double largest = 0.0;
   for (const ReferenceRun& run : ReadReferenceRuns(settings)) {
-    if (Skip(settings, run)) continue;
+    if (SkipRun(settings, run)) continue;
     const std::vector<Variant> variants = Variants(run, settings.quick);
     ReproductionPage::Cells row = {run.trace, "`" + run.policy + "`",
                                    Fixed(run.is_static ? run.makespan_s : run.mean_jct_s, 0)};

@@ -13,7 +13,7 @@ namespace {
 
 // The reference generates until the measured jobs are done. At the highest loads here the last of them ends
 // when about 10,000 have arrived; a run that outlives its arrivals says so in the page.
-constexpr int kJobs = 12000;
+constexpr int kWorkloadJobs = 12000;
 constexpr Window kPaperWindow = {4000, 5000};
 
 Scenario Generate(const std::string& spec, std::uint64_t seed) {
@@ -37,7 +37,7 @@ std::string Rate(double rate) {  // as one would write it: 4.8, not 4.7999999999
 }  // namespace
 
 PlannedWorkload ContinuousWorkload(double rate, Gangs gangs, bool priorities, std::uint64_t seed) {
-  std::string spec = Join("synthetic(rate=", Rate(rate), ",jobs=", kJobs);
+  std::string spec = Join("synthetic(rate=", Rate(rate), ",jobs=", kWorkloadJobs);
   if (gangs == Gangs::kMulti) spec += ",gangs=multi";
   if (priorities) spec += ",priorities=true";
   return Synthetic(spec + ")", kPaperWindow, seed);

@@ -30,11 +30,11 @@ constexpr GoldenRule kCommit[] = {{"fcfs_score", "fcfs"},
 
 // A figure recorded with every digit: the last ones depend on the order of a sum of 1024 terms. Sums of whole
 // numbers are exact.
-constexpr double kSum = kHpcJobs * 1.2e-16;
+constexpr double kSumRounding = kHpcJobs * 1.2e-16;
 
-class Comparison {
+class HpcComparison {
  public:
-  Comparison(const Json& golden, HpcRuns& runs) : golden_(golden), runs_(runs) {}
+  HpcComparison(const Json& golden, HpcRuns& runs) : golden_(golden), runs_(runs) {}
   HpcGolden result;
 
   void Commit(const HpcSetting& setting, bool official) {
@@ -92,7 +92,7 @@ class Comparison {
   void Full(const std::string& label, double found, double expected) {
     const double deviation = std::abs(found - expected) / std::max(std::abs(expected), 1e-300);
     result.worst = std::max(result.worst, found == expected ? 0.0 : deviation);
-    Note(found == expected || deviation <= kSum, label, found, expected);
+    Note(found == expected || deviation <= kSumRounding, label, found, expected);
   }
   void Printed(const std::string& label, double found, double expected, double scale) {
     Note(std::round(found * scale) == std::round(expected * scale), label, found, expected);
@@ -107,7 +107,7 @@ class Comparison {
 HpcGolden CompareHpcGolden(const std::string& path, HpcRuns& runs) {
   try {
     const Json golden = ReadJson(path);
-    Comparison comparison(golden, runs);
+    HpcComparison comparison(golden, runs);
     const std::vector<int> starts = golden.at("protocol").at("starts");
     if (!std::equal(starts.begin(), starts.end(), HpcOfficialStarts().begin(), HpcOfficialStarts().end())) {
       throw Error(Join(path, ": expected the ten published starts, found others"));

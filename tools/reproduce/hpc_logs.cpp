@@ -15,7 +15,7 @@ namespace berth {
 namespace {
 
 // Stated figures: worked out from the published files without Berth.
-struct Log {
+struct HpcLog {
   const char* name;
   const char* format;
   const char* file;
@@ -24,7 +24,7 @@ struct Log {
       demand;  // stated mean of concurrently demanded devices, or their share of the cluster; "" = neither
 };
 constexpr const char* kItp = "microsoft-itp-elasticflow/raw-traces.tar.gz";
-constexpr Log kLogs[] = {
+constexpr HpcLog kHpcLogs[] = {
     {"philly", "philly", "philly/philly_sorted.csv.gz", 82247, ""},
     {"itp 01", "itp", ":cluster01.csv", 1595, "28"},
     {"itp 02", "itp", ":cluster02.csv", 5778, "86"},
@@ -83,7 +83,7 @@ HpcLogs RunHpcLogs(const std::string& traces) {
   Table runs_table({"log", "scheduler", "knowledge", "mean JCT h", "p50 h", "p99 h", "p99 wait h",
                     "max wait h", "slowdown", "util %", "stops/job", "s"});
   double total_jobs = 0, total_hours = 0;
-  for (const Log& log : kLogs) {
+  for (const HpcLog& log : kHpcLogs) {
     const std::string path = Join(traces, "/", log.file[0] == ':' ? kItp : "", log.file);
     if (!std::filesystem::exists(path.substr(0, path.find(':')))) {
       result.skipped.push_back(Join(log.name, ": ", path, " is not there"));

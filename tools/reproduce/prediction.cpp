@@ -19,10 +19,10 @@
 namespace berth {
 namespace {
 
-struct Log {
+struct PredictedLog {
   const char *name, *format, *path, *what;
 };
-constexpr Log kLogs[] = {
+constexpr PredictedLog kPredictedLogs[] = {
     {"Philly", "philly", "philly/philly_sorted.csv.gz", "virtual cluster, GPUs"},
     {"ITP 02", "itp", "microsoft-itp-elasticflow/raw-traces.tar.gz:cluster02.csv", "GPUs"},
     {"ITP 03", "itp", "microsoft-itp-elasticflow/raw-traces.tar.gz:cluster03.csv", "GPUs"},
@@ -55,7 +55,7 @@ std::vector<PredictionLog> PredictionLogs(const std::string& folder, double trai
   ScenarioSettings settings;
   settings.cluster = ParseCluster(kRoomy);
   std::vector<PredictionLog> logs;
-  for (const Log& log : kLogs) {
+  for (const PredictedLog& log : kPredictedLogs) {
     const std::string path = folder + "/" + log.path;
     const std::string file =
         path.substr(0, path.find(".gz:") == std::string::npos ? path.size() : path.find(".gz:") + 3);
@@ -95,7 +95,7 @@ constexpr ForecastModel kForecastModels[] = {
     {"ar(order=3,season=168)", false},
 };
 
-std::size_t Hours(const Scenario& jobs) {
+std::size_t HoursOf(const Scenario& jobs) {
   const std::vector<double>& arrival = jobs.data().jobs.arrival;
   return static_cast<std::size_t>((arrival.back() - arrival.front()) / kHour) + 1;
 }
@@ -103,7 +103,7 @@ std::size_t Hours(const Scenario& jobs) {
 }  // namespace
 
 std::vector<double> ArrivalsAnHour(const PredictionLog& log) {
-  std::vector<double> series(Hours(log.jobs), 0.0);
+  std::vector<double> series(HoursOf(log.jobs), 0.0);
   const std::vector<double>& arrival = log.jobs.data().jobs.arrival;
   for (double time : arrival) series[static_cast<std::size_t>((time - arrival.front()) / kHour)] += 1.0;
   return series;
@@ -111,7 +111,7 @@ std::vector<double> ArrivalsAnHour(const PredictionLog& log) {
 
 std::vector<double> DemandedGpus(const PredictionLog& log) {
   const JobTable& table = log.jobs.data().jobs;
-  std::vector<double> series(Hours(log.jobs), 0.0);
+  std::vector<double> series(HoursOf(log.jobs), 0.0);
   for (std::size_t job = 0; job < table.arrival.size(); ++job) {
     double from = log.start(job) - table.arrival.front();
     const double end = from + table.total_steps[job];
@@ -166,7 +166,7 @@ constexpr SizeModel kSizeModels[] = {
     {"request", false, true},
 };
 
-JobKind KindOf(const Scenario& jobs, std::size_t job, bool blind) {
+JobKind KindOfJob(const Scenario& jobs, std::size_t job, bool blind) {
   if (blind) return {};
   const JobTable& table = jobs.data().jobs;
   JobKind kind{table.job_type[job], table.gang[job], table.tenant.empty() ? 0 : table.tenant[job]};
@@ -185,13 +185,13 @@ SizeError ErrorOf(const PredictionLog& log, const SizeModel& model) {
   for (std::size_t job = 0; job < table.arrival.size(); ++job) {
     while (!running.empty() && running.top().first <= table.arrival[job]) {
       const std::size_t ended = running.top().second;
-      predictor->Add(KindOf(log.jobs, ended, model.blind_to_kind), table.total_steps[ended]);
+      predictor->Add(KindOfJob(log.jobs, ended, model.blind_to_kind), table.total_steps[ended]);
       running.pop();
     }
     const double truth = table.total_steps[job];
     running.emplace(log.start(job) + truth, job);
     if (job < static_cast<std::size_t>(log.first_test)) continue;
-    const double predicted = predictor->Predict(KindOf(log.jobs, job, model.blind_to_kind), 0.0);
+    const double predicted = predictor->Predict(KindOfJob(log.jobs, job, model.blind_to_kind), 0.0);
     logs.push_back(std::abs(std::log(predicted / truth)));
     error.within_two += logs.back() <= std::log(2.0);
     error.mean_absolute += std::abs(predicted - truth);

@@ -19,7 +19,7 @@ struct Grid {
   double low, ratio;
 };
 
-Grid Cells(const SizeDistribution& sizes) {
+Grid SizeGrid(const SizeDistribution& sizes) {
   const double low = sizes.low() > 0.0 ? sizes.low() : 1e-9 * sizes.mean();
   double high = sizes.mean();
   while (high < sizes.high() && 1.0 - sizes.Cdf(high) > kNothing) high *= 2.0;
@@ -30,7 +30,7 @@ Grid Cells(const SizeDistribution& sizes) {
 // Sum over cells of f(middle, probability of the cell, width); sizes below the grid count as its lowest.
 template <class F>
 double OverSizes(const SizeDistribution& sizes, F f) {
-  const Grid grid = Cells(sizes);
+  const Grid grid = SizeGrid(sizes);
   double sum = f(grid.low, sizes.Cdf(grid.low), grid.low);
   double x = grid.low, below = sizes.Cdf(x);
   const double middle = std::sqrt(grid.ratio);

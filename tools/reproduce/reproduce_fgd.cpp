@@ -70,9 +70,9 @@ std::string MeanSd(const Spread& spread) {
   return spread.runs == 0 ? "-" : Fixed(spread.mean, 2) + " ± " + Fixed(spread.sd, 2);
 }
 
-void WritePage(const std::string& out, const std::string& command, const std::vector<Cell>& cells,
-               const ReproductionPage::Cells& header, const std::vector<ReproductionPage::Cells>& rows,
-               const std::vector<fgd::PublishedRun>& allocation, int seeds) {
+void WriteFgdPage(const std::string& out, const std::string& command, const std::vector<Cell>& cells,
+                  const ReproductionPage::Cells& header, const std::vector<ReproductionPage::Cells>& rows,
+                  const std::vector<fgd::PublishedRun>& allocation, int seeds) {
   ReproductionPage page;
   page.Paragraph("# The allocation experiment of \"Beware of Fragmentation\" (FGD, USENIX ATC 2023)");
   page.Paragraph(Join(
@@ -204,7 +204,8 @@ int ReproduceFgd(const std::vector<std::string>& arguments) {
             << compared - outside << " of " << compared << " means lie within the published runs\n";
   WriteJson(options, {{"config", ConfigJson(options)}, {"cells", json}, {"outside", outside}});
   if (!out.empty()) {
-    WritePage(out, MadeBy(options, {"traces", "workloads", "seeds"}), cells, header, rows, allocation, seeds);
+    WriteFgdPage(out, MadeBy(options, {"traces", "workloads", "seeds"}), cells, header, rows, allocation,
+                 seeds);
     const std::string failed = RunPlotScript("reproduce/fgd/plot_fgd.py", {out});
     std::cout << (failed.empty() ? "" : failed + "\n") << "results in " << out << "\n";
   }

@@ -18,7 +18,7 @@
 namespace berth {
 namespace {
 
-constexpr const char* kPage = "gavel.md";
+constexpr const char* kGavelPage = "gavel.md";
 
 struct Experiment {
   const char* name;
@@ -72,7 +72,7 @@ std::string MakeFolders(const Options& options) {
   const std::string& out = options.Required("out");
   const std::string runs = out + "/runs";
   HoldFolder(out, options.Where("out"), "berth reproduce", {"runs"});
-  CheckWritable(out + "/" + kPage, options.Where("out"));
+  CheckWritable(out + "/" + kGavelPage, options.Where("out"));
   return runs;
 }
 
@@ -95,9 +95,9 @@ int RunExperiments(const Options& options) {
   bool held = true;
   for (const Experiment& experiment : chosen) held = experiment.report(settings, runs, page) && held;
   const std::string& out = options.Text("out");
-  page.Write(out, kPage);
+  page.Write(out, kGavelPage);
   DrawPictures(options, "reproduce/plot_reproduction.py", out);
-  std::cout << out << "/" << kPage
+  std::cout << out << "/" << kGavelPage
             << (held ? ": all that is held is within its tolerance\n"
                      : ": something is out of its tolerance, marked OUT or failed\n");
   return held ? 0 : 1;

@@ -20,17 +20,17 @@
 namespace berth {
 namespace {
 
-constexpr const char* kPage = "like.md";
+constexpr const char* kLikeReport = "like.md";
 constexpr std::uint64_t kSeed = 1000;
 constexpr int kDraws = 30;
 
 using Cells = ReproductionPage::Cells;
 
-struct Log {
+struct LikeLog {
   const char *name, *format, *path, *cluster, *columns;
 };
 // Clusters on which every gang of the log fits; nothing is scheduled here.
-constexpr Log kLogs[] = {
+constexpr LikeLog kLikeLogs[] = {
     {"Philly", "philly", "philly/philly_sorted.csv.gz", "p100=2490/8", ""},
     {"ITP 01", "itp", "microsoft-itp-elasticflow/raw-traces.tar.gz:cluster01.csv", "v100=1024/8", ""},
     {"ITP 02", "itp", "microsoft-itp-elasticflow/raw-traces.tar.gz:cluster02.csv", "v100=1024/8", ""},
@@ -55,7 +55,7 @@ constexpr Log kLogs[] = {
      "shockwave/900_0.2_5_100_5_15_0,0.5,0.5_0.6,0.3,0.09,0.01_multigpu_dynamic.trace.gz", "v100=256/4", ""},
 };
 
-Scenario Read(const Log& log, const std::string& path) {
+Scenario Read(const LikeLog& log, const std::string& path) {
   ScenarioSettings settings;
   if (*log.cluster != '\0') settings.cluster = ParseCluster(log.cluster);
   const FormatInfo& format = FindFormat(log.format);
@@ -65,7 +65,7 @@ Scenario Read(const Log& log, const std::string& path) {
   return format.read(path, settings);
 }
 
-std::string ConvertCommand(const Log& log) {
+std::string ConvertCommand(const LikeLog& log) {
   return Join("`berth convert --format ", log.format, " '", log.path, "'",
               *log.cluster != '\0' ? Join(" --cluster ", log.cluster) : "",
               *log.columns != '\0' ? Join(" --columns ", log.columns) : "", " --out log.h5`");
@@ -116,7 +116,7 @@ int ReproduceLike(const std::vector<std::string>& arguments) {
   Json json = {{"config", ConfigJson(options)}, {"logs", Json::array()}, {"skipped", Json::array()}};
   std::vector<LikeCheck> checks;
   std::vector<Cells> commands;
-  for (const Log& log : kLogs) {
+  for (const LikeLog& log : kLikeLogs) {
     const std::string path = folder + "/" + log.path;
     const std::size_t member = path.find(".gz:");
     if (!std::filesystem::exists(member == std::string::npos ? path : path.substr(0, member + 3))) {
@@ -156,8 +156,8 @@ int ReproduceLike(const std::vector<std::string>& arguments) {
     std::cout << page.text();
     return 0;
   }
-  page.Write(out, kPage);
-  std::cout << passed << " of " << all << " columns pass\n" << out << "/" << kPage << "\n";
+  page.Write(out, kLikeReport);
+  std::cout << passed << " of " << all << " columns pass\n" << out << "/" << kLikeReport << "\n";
   return 0;
 }
 

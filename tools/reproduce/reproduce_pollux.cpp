@@ -33,7 +33,7 @@ struct Policy {
   // Of the mean JCT over workloads; 0: deterministic, every job's times are the recorded ones.
   double tolerance;
 };
-constexpr Policy kPolicies[] = {
+constexpr Policy kPolluxPolicies[] = {
     {"tiresias", "tiresias", "tiresias(thresholds=57600,order=entered,nodes=most_free)", "submitted", 0.0},
     {"optimus", "optimus", "optimus_tuned", "submitted", 0.0},
     {"pollux", "pollux_genetic", "pollux(search=genetic)", "best", 0.05},
@@ -47,7 +47,7 @@ struct Pair {
 };
 
 // A policy at a load, over its workloads.
-struct Row {
+struct PolluxRow {
   const Policy* policy;
   std::string load;
   int runs = 0, jobs = 0, times = 0, restarts = 0;  // jobs whose times and restarts differ
@@ -57,8 +57,8 @@ struct Row {
   bool exact() const { return policy->tolerance == 0.0; }
 };
 
-Row RowOf(const Policy& policy, const std::string& load, const std::vector<Pair>& pairs) {
-  Row row{&policy, load};
+PolluxRow RowOf(const Policy& policy, const std::string& load, const std::vector<Pair>& pairs) {
+  PolluxRow row{&policy, load};
   for (const Pair& pair : pairs) {
     const pollux::Run& run = *pair.recorded;
     if (pair.policy != &policy || run.load != load) continue;
@@ -99,7 +99,7 @@ void RunPairs(const pollux::Folder& folder, int threads, const std::string& kept
   });
 }
 
-ReproductionPage::Cells CellsOf(const Row& row) {
+ReproductionPage::Cells PolluxCells(const PolluxRow& row) {
   const auto if_exact = [&row](int count) { return row.exact() ? Join(count) : std::string("-"); };
   return {row.policy->shown,
           row.load,
@@ -114,7 +114,7 @@ ReproductionPage::Cells CellsOf(const Row& row) {
           Fixed(row.cpu, 3)};
 }
 
-Json JsonOf(const Row& row) {
+Json JsonOf(const PolluxRow& row) {
   return {{"policy", row.policy->shown},
           {"load", row.load},
           {"runs", row.runs},
@@ -127,8 +127,9 @@ Json JsonOf(const Row& row) {
           {"cpu_s_per_run", row.cpu}};
 }
 
-void WritePage(const std::string& out, const std::string& command, const std::vector<Row>& rows,
-               const ReproductionPage::Cells& header, const std::vector<ReproductionPage::Cells>& cells) {
+void WritePolluxPage(const std::string& out, const std::string& command, const std::vector<PolluxRow>& rows,
+                     const ReproductionPage::Cells& header,
+                     const std::vector<ReproductionPage::Cells>& cells) {
   ReproductionPage page;
   page.Paragraph("# The simulator of the Pollux artifact (Qiao et al., OSDI 2021): recorded and measured");
   page.Paragraph(Join(
@@ -141,7 +142,7 @@ void WritePage(const std::string& out, const std::string& command, const std::ve
       "search, `pollux_ruin_recreate` ours, the default of the scheduler `pollux`."));
   page.Rows(header, cells);
   std::vector<ReproductionPage::Cells> points;
-  for (const Row& row : rows)
+  for (const PolluxRow& row : rows)
     points.push_back({row.policy->name, row.policy->shown, row.load, Exact(row.recorded / 3600.0),
                       Exact(row.mean / 3600.0)});
   page.Csv("pollux.csv", {"recorded_policy", "policy", "load", "recorded_h", "measured_h"},
@@ -167,7 +168,7 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
   if (!options.Parse(arguments)) return 0;
   CheckJsonWritable(options);
   std::vector<std::string> policies;
-  for (const Policy& policy : kPolicies) policies.emplace_back(policy.shown);
+  for (const Policy& policy : kPolluxPolicies) policies.emplace_back(policy.shown);
   const std::vector<std::size_t> chosen = ChosenParts(options, "policies", policies, "policy");
   const std::vector<std::string> loads(std::begin(pollux::kLoads), std::end(pollux::kLoads));
   const std::vector<std::size_t> chosen_loads = ChosenParts(options, "loads", loads, "load");
@@ -181,7 +182,7 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
     for (const pollux::Run& run : recorded) {
       const bool asked = std::any_of(chosen_loads.begin(), chosen_loads.end(),
                                      [&](std::size_t load) { return run.load == loads[load]; });
-      if (asked && run.policy == kPolicies[p].name) pairs.push_back({&kPolicies[p], &run, {}});
+      if (asked && run.policy == kPolluxPolicies[p].name) pairs.push_back({&kPolluxPolicies[p], &run, {}});
     }
   }
   RunPairs(folder, Threads(options), kept, pairs);
@@ -190,16 +191,16 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
       "mean JCT, s", "recorded", "ratio", "held", "CPU s/run"};
   Table table(header);
   std::vector<ReproductionPage::Cells> cells;
-  std::vector<Row> rows;
+  std::vector<PolluxRow> rows;
   Json json = Json::array();
   bool held = true;
   for (const std::size_t p : chosen) {
     for (const std::size_t load : chosen_loads) {
-      const Row row = RowOf(kPolicies[p], loads[load], pairs);
+      const PolluxRow row = RowOf(kPolluxPolicies[p], loads[load], pairs);
       if (row.runs == 0) continue;
       held = held && row.held;
       rows.push_back(row);
-      cells.push_back(CellsOf(row));
+      cells.push_back(PolluxCells(row));
       table.AddRow(cells.back());
       json.push_back(JsonOf(row));
     }
@@ -207,7 +208,7 @@ int ReproducePollux(const std::vector<std::string>& arguments) {
   std::cout << table.ToString();
   WriteJson(options, {{"config", ConfigJson(options)}, {"rows", json}});
   if (!out.empty()) {
-    WritePage(out, MadeBy(options, {"folder", "policies", "loads"}), rows, header, cells);
+    WritePolluxPage(out, MadeBy(options, {"folder", "policies", "loads"}), rows, header, cells);
     const std::string failed = RunPlotScript("reproduce/plot_reproduction.py", {out});
     if (!failed.empty()) std::cout << failed << "\n";
     std::cout << "results in " << out << "\n";

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-constexpr const char* kPage = "prediction.md";
+constexpr const char* kPredictionPage = "prediction.md";
 constexpr double kTrain = 0.6;  // of the time
 
 using Cells = ReproductionPage::Cells;
@@ -200,9 +200,9 @@ int ReproducePrediction(const std::vector<std::string>& arguments) {
     std::cout << page.text();
     return 0;
   }
-  page.Write(out, kPage);
+  page.Write(out, kPredictionPage);
   DrawPictures(options, "reproduce/plot_reproduction.py", out);
-  std::cout << out << "/" << kPage << "\n";
+  std::cout << out << "/" << kPredictionPage << "\n";
   return 0;
 }
 

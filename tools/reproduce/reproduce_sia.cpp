@@ -37,7 +37,7 @@ struct Compared {
   double round_s;
   double tolerance;  // of the mean JCT; 0: every job's times are the recorded ones
 };
-constexpr Compared kRuns[] = {
+constexpr Compared kComparedRuns[] = {
     {"Sia, its recorded choices", "", "best", "sia", 60.0, 0.0},
     {"Sia", "sia", "best", "sia", 60.0, 0.03},
     {"Gavel, tuned jobs", "gavel_tuned", "submitted", "gavel+tunedjobs", 360.0, 0.0},
@@ -58,10 +58,10 @@ double Mean(const std::vector<double>& values) {
 }
 
 // Of a run's jobs, by the artifact's formulas: the 99th percentile is the job at [0.99 n] of their order.
-struct Figures {
+struct SiaFigures {
   double mean, p99, makespan;  // s
 };
-Figures FiguresOf(const std::vector<double>& seconds, const std::vector<double>& arrivals) {
+SiaFigures FiguresOf(const std::vector<double>& seconds, const std::vector<double>& arrivals) {
   std::vector<double> sorted = seconds;
   std::sort(sorted.begin(), sorted.end());
   double end = 0.0;
@@ -113,7 +113,7 @@ struct ComparedRun {
   const Compared* of;
   std::size_t jobs;
   int times = 0, restarts = 0;  // jobs whose times and restarts differ
-  Figures measured{}, recorded{};
+  SiaFigures measured{}, recorded{};
   double cpu_s = 0.0;
 
   double ratio() const { return measured.mean / recorded.mean; }
@@ -122,7 +122,7 @@ struct ComparedRun {
   }
 };
 
-ComparedRun Compare(const sia::Folder& folder, const Compared& of) {
+ComparedRun CompareRun(const sia::Folder& folder, const Compared& of) {
   const Scenario scenario = folder.Workload(kTrace, 1, of.round_s, of.batch);
   const std::unique_ptr<Scheduler> scheduler =
       of.scheduler[0] == 0 ? std::make_unique<sia::Playback>(folder.Choices(), folder.Names())
@@ -144,8 +144,8 @@ ComparedRun Compare(const sia::Folder& folder, const Compared& of) {
   return run;
 }
 
-ReproductionPage::Cells CellsOf(const ComparedRun& run) {
-  const Figures &ours = run.measured, &theirs = run.recorded;
+ReproductionPage::Cells SiaCells(const ComparedRun& run) {
+  const SiaFigures &ours = run.measured, &theirs = run.recorded;
   return {run.of->name,        Join(run.jobs),        Join(run.times),       Join(run.restarts),
           Fixed(ours.mean, 1), Fixed(theirs.mean, 1), Fixed(run.ratio(), 4), run.held() ? "yes" : "NO",
           Fixed(run.cpu_s, 2)};
@@ -154,7 +154,7 @@ ReproductionPage::Cells CellsOf(const ComparedRun& run) {
 void PrintRuns(const std::vector<ComparedRun>& runs, Json& json) {
   Table table(kRunHeader);
   for (const ComparedRun& run : runs) {
-    table.AddRow(CellsOf(run));
+    table.AddRow(SiaCells(run));
     json.push_back({{"policy", run.of->name},
                     {"times_that_differ", run.times},
                     {"restarts_that_differ", run.restarts},
@@ -188,8 +188,8 @@ std::vector<ReproductionPage::Cells> ProgramRows(const std::vector<SolvedProgram
   return rows;
 }
 
-void WritePage(const std::string& out, const std::string& command, const std::vector<SolvedProgram>& programs,
-               const std::vector<ComparedRun>& runs) {
+void WriteSiaPage(const std::string& out, const std::string& command,
+                  const std::vector<SolvedProgram>& programs, const std::vector<ComparedRun>& runs) {
   ReproductionPage page;
   page.Paragraph("# The Sia artifact (Jayaram Subramanya et al., SOSP 2023): recorded and measured");
   page.Paragraph(Join("Made by `", command, "` from source ", SourceCommit(), "."));
@@ -208,8 +208,8 @@ void WritePage(const std::string& out, const std::string& command, const std::ve
       "Gavel with tuned jobs has to end every job as recorded. The first counts are of jobs.");
   std::vector<ReproductionPage::Cells> cells, more, points;
   for (const ComparedRun& run : runs) {
-    cells.push_back(CellsOf(run));
-    const Figures &ours = run.measured, &theirs = run.recorded;
+    cells.push_back(SiaCells(run));
+    const SiaFigures &ours = run.measured, &theirs = run.recorded;
     const auto hours = [](double s) { return Fixed(s / 3600.0, 2); };
     more.push_back(
         {run.of->name, hours(ours.p99), hours(theirs.p99), hours(ours.makespan), hours(theirs.makespan)});
@@ -252,11 +252,11 @@ int ReproduceSia(const std::vector<std::string>& arguments) {
   const std::vector<SolvedProgram> programs = SolvePrograms(folder);
   PrintPrograms(programs, json_programs);
   std::vector<ComparedRun> runs;
-  for (const Compared& of : kRuns) runs.push_back(Compare(folder, of));
+  for (const Compared& of : kComparedRuns) runs.push_back(CompareRun(folder, of));
   PrintRuns(runs, json_runs);
   WriteJson(options, {{"config", ConfigJson(options)}, {"programs", json_programs}, {"runs", json_runs}});
   if (!out.empty()) {
-    WritePage(out, MadeBy(options, {"folder", "curves"}), programs, runs);
+    WriteSiaPage(out, MadeBy(options, {"folder", "curves"}), programs, runs);
     const std::string failed = RunPlotScript("reproduce/plot_reproduction.py", {out});
     if (!failed.empty()) std::cout << failed << "\n";
     std::cout << "results in " << out << "\n";

@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kCheckpointPair[] = {
     {"may", "1 = it runs and has made progress since it started or last saved", 0, 1},
     {"unsaved", "ln(1 + seconds that it ran since its state was last safe / 60 s) / 10", 0, 2},
     {"takes", "ln(1 + seconds to save its state / 60 s) / 10", 0, 2},
@@ -69,7 +69,7 @@ class SaveNow final : public ActionKind {
 ActionInfo CheckpointAction() {
   return {.name = "checkpoint",
           .summary = "a job that runs saves its state now, and goes on where it is",
-          .pair = kPair,
+          .pair = kCheckpointPair,
           .make = MakeAction<SaveNow>,
           .on_request = true};
 }

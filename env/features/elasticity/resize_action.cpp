@@ -10,10 +10,10 @@
 namespace berth {
 namespace {
 
-enum Level : int { kLeast, kMost, kGang = -1 };
+enum ResizeLevel : int { kNarrowest, kWidest, kGang = -1 };
 
-constexpr ChannelInfo kColumn[] = {{"widest", "1 = as wide as room is, 0 = as narrow as can be", 0, 1}};
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kResizeColumn[] = {{"widest", "1 = as wide as room is, 0 = as narrow as can be", 0, 1}};
+constexpr ChannelInfo kResizePair[] = {
     {"width", "log2(GPUs over the gang) / 3", -2, 2},
     {"speed", "ln(rate over the gang's on the type) / 2; 0 where either cannot run", -2, 2},
     {"as_now", "1 = it runs on as many GPUs of the type now", 0, 1},
@@ -33,11 +33,11 @@ class Resize final : public ActionKind {
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     FeatureFor<ElasticitySettings>("resize", view);
     for (int type = 0; type < view.num_types(); ++type) {
-      for (const int level : {kLeast, kMost}) columns.push_back({type, level});
+      for (const int level : {kNarrowest, kWidest}) columns.push_back({type, level});
     }
   }
   void WriteColumn(const ClusterView& /*view*/, const ActionColumn& column, float* f) override {
-    f[0] = column.level == kMost ? 1.0F : 0.0F;
+    f[0] = column.level == kWidest ? 1.0F : 0.0F;
   }
   void WritePair(const ClusterView& view, const Plan& plan, int job, const ActionColumn& column,
                  float* f) override {
@@ -62,7 +62,7 @@ class Resize final : public ActionKind {
     if (least == 0) return kNeverFits;
     const int needed = plan.Takes(view, job, type, least);
     // Wider takes more, but for who stays on GPUs that take no new job.
-    const bool may_stay = column.level == kMost && view.IsRunning(job) && view.TypeOf(job) == type;
+    const bool may_stay = column.level == kWidest && view.IsRunning(job) && view.TypeOf(job) == type;
     return may_stay ? std::min(needed, plan.Takes(view, job, type, view.Width(job))) : needed;
   }
   void Put(const ClusterView& view, Plan& plan, int job, const ActionColumn& column) override {
@@ -79,7 +79,7 @@ class Resize final : public ActionKind {
   }
   static int WidthAt(const ClusterView& view, const Plan& plan, int job, const ActionColumn& column) {
     if (column.level == kGang) return view.Gang(job);
-    if (column.level == kLeast) return Least(view, job, column.type);
+    if (column.level == kNarrowest) return Least(view, job, column.type);
     const int type = column.type, has = plan.TypeOf(job) == type ? plan.WidthOf(job) : 0;
     const bool alone = !plan.Placed(job) && !view.IsRunning(job);  // it takes as many GPUs as it is wide
     int best = 0, width = view.MinGang(job);
@@ -102,8 +102,8 @@ ActionInfo ResizeAction() {
               "a job on fewer or more GPUs than its gang: the fewest it can run on, or the most that "
               "speed it up in the room left",
           .source = "Berth; optimus and elastic_srpt choose among the same widths",
-          .column = kColumn,
-          .pair = kPair,
+          .column = kResizeColumn,
+          .pair = kResizePair,
           .make = MakeAction<Resize>};
 }
 

@@ -20,7 +20,7 @@ namespace berth {
 namespace {
 
 // Of each kind of domain the streams are episodes of their own; those of GPUs came first.
-enum StreamOf : std::uint32_t { kGpu, kNode, kRack, kSpot };
+enum FailureStream : std::uint32_t { kGpuStream, kNodeStream, kRackStream, kSpotStream };
 
 constexpr int kNodesPerRack = 8;  // where nobody says how many
 
@@ -131,7 +131,7 @@ FailureState::FailureState(const FailureSettings& settings, const Scenario& scen
   const ScenarioData& data = scenario.data();
   const PhysicalGpus& gpus = *gpus_;
   for (int gpu = 0; gpu < gpus.count(); ++gpu)
-    Add(data, gpu, gpu + 1, settings.mtbf_h, settings.repair_h, 0.0, kGpu, gpu);
+    Add(data, gpu, gpu + 1, settings.mtbf_h, settings.repair_h, 0.0, kGpuStream, gpu);
   const std::vector<std::string> spot = SpotTypes(settings);
   int nodes = 0, racks = 0;
   for (int g = 0; g < scenario.num_types(); ++g) {
@@ -142,14 +142,15 @@ FailureState::FailureState(const FailureSettings& settings, const Scenario& scen
     for (int gpu = first; gpu < last; gpu += type.gpus_per_node, ++nodes) {
       const int end = std::min(gpu + type.gpus_per_node, last);
       if (settings.node_mtbf_h > 0.0)
-        Add(data, gpu, end, settings.node_mtbf_h, settings.node_repair_h, 0.0, kNode, nodes);
+        Add(data, gpu, end, settings.node_mtbf_h, settings.node_repair_h, 0.0, kNodeStream, nodes);
       if (reclaimed)
-        Add(data, gpu, end, settings.spot_mtbf_h, settings.spot_away_h, settings.spot_notice_s, kSpot, nodes);
+        Add(data, gpu, end, settings.spot_mtbf_h, settings.spot_away_h, settings.spot_notice_s, kSpotStream,
+            nodes);
     }
     const int rack = GpusPerRack(settings, data, g);
     for (int gpu = first; settings.rack_mtbf_h > 0.0 && gpu < last; gpu += rack, ++racks) {
-      Add(data, gpu, std::min(gpu + rack, last), settings.rack_mtbf_h, settings.rack_repair_h, 0.0, kRack,
-          racks);
+      Add(data, gpu, std::min(gpu + rack, last), settings.rack_mtbf_h, settings.rack_repair_h, 0.0,
+          kRackStream, racks);
     }
   }
 }
@@ -158,7 +159,7 @@ void FailureState::Start(SimCore& core) {
   const ScenarioData& data = core.scenario().data();
   const int drawn = static_cast<int>(domains_.size());
   for (const PlannedOutage& outage : PlannedOutages(*settings_, data)) {
-    Add(data, outage.first, outage.last, 0.0, 0.0, outage.notice, kGpu, 0);
+    Add(data, outage.first, outage.last, 0.0, 0.0, outage.notice, kGpuStream, 0);
     domains_.back().repair_s = outage.up - outage.down;
     const int domain = static_cast<int>(domains_.size()) - 1;
     if (outage.notice > 0.0) {

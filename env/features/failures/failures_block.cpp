@@ -5,7 +5,7 @@
 namespace berth {
 namespace {
 
-struct Service {
+struct InService {
   static constexpr ChannelInfo kJob[] = {
       {"interruptions", "ln(1 + stops that no decision ordered) / 3", 0, 4},
       {"leaves", "1 = a GPU of its is announced to leave service", 0, 1},
@@ -38,7 +38,7 @@ struct Service {
 }  // namespace
 
 BlockInfo FailuresBlock() {
-  return RowBlock<Service>::Info("failures", 1, "what is in service, whom failures stopped and will stop");
+  return RowBlock<InService>::Info("failures", 1, "what is in service, whom failures stopped and will stop");
 }
 
 }  // namespace berth

@@ -10,13 +10,13 @@
 namespace berth {
 namespace {
 
-enum Level : int { kBest, kLeast, kMiddle, kMost, kLevels };
+enum BatchLevel : int { kBestBatch, kLeastBatch, kMiddleBatch, kMostBatch, kBatchLevels };
 
-constexpr ChannelInfo kColumn[] = {
+constexpr ChannelInfo kBatchColumn[] = {
     {"own", "1 = the job chooses its batch itself", 0, 1},
     {"batch", "ln(batch over the least) / ln(most over the least); 0 where the job chooses", 0, 1},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kBatchPair[] = {
     {"as_asked", "1 = that was asked for last", 0, 1},
     {"worth", "what a sample at that batch counts, over one of the least, in the job's epoch", 0, 1},
     {"change", "log2(the batch over the present one) / 8; 0 where it does not run or chooses", -2, 2},
@@ -26,11 +26,11 @@ class SetBatch final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     FeatureFor<GoodputSettings>("batch", view);
-    for (int level = 0; level < kLevels; ++level) columns.push_back({-1, level});
+    for (int level = 0; level < kBatchLevels; ++level) columns.push_back({-1, level});
   }
   void WriteColumn(const ClusterView& /*view*/, const ActionColumn& column, float* f) override {
-    f[0] = column.level == kBest ? 1.0F : 0.0F;
-    f[1] = column.level == kBest ? 0.0F : static_cast<float>(column.level - kLeast) / 2.0F;
+    f[0] = column.level == kBestBatch ? 1.0F : 0.0F;
+    f[1] = column.level == kBestBatch ? 0.0F : static_cast<float>(column.level - kLeastBatch) / 2.0F;
   }
   void WritePair(const ClusterView& view, const Plan& /*plan*/, int job, const ActionColumn& column,
                  float* f) override {
@@ -60,9 +60,9 @@ class SetBatch final : public ActionKind {
  private:
   static int BatchOf(const GoodputState& goodput, int job, int level) {  // 0 = as the job finds best
     const Application& application = goodput.ApplicationOf(job);
-    if (level == kLeast) return application.initial_batch();
-    if (level == kMost) return application.max_batch();
-    if (level == kBest) return 0;
+    if (level == kLeastBatch) return application.initial_batch();
+    if (level == kMostBatch) return application.max_batch();
+    if (level == kBestBatch) return 0;
     return static_cast<int>(
         std::sqrt(static_cast<double>(application.initial_batch()) * application.max_batch()));
   }
@@ -76,8 +76,8 @@ ActionInfo BatchAction() {
       .summary =
           "a job trains with the least, the middle or the most batch of its application, or as it finds best",
       .source = "Berth; Qiao et al., Pollux, OSDI 2021, choose by goodput",
-      .column = kColumn,
-      .pair = kPair,
+      .column = kBatchColumn,
+      .pair = kBatchPair,
       .make = MakeAction<SetBatch>,
       .on_request = true};
 }

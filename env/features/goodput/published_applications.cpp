@@ -34,8 +34,8 @@ struct Published {
 };
 
 // clang-format off
-const std::vector<Published>& Table() {
-  static const std::vector<Published> kTable = {
+const std::vector<Published>& PublishedTable() {
+  static const std::vector<Published> kPublished = {
     {"bert", 12, 384,
      {{"t4", 4, 12, {0.1719, 0.05861, 1.386, 0.009431, 0.2842, 0.009633, 1.902}},
       {"a100_40gb", 4, 48, {0.09728, 0.004746, 0.0352, 0.003392, 0.03115, 0.005708, 1.577}},
@@ -85,7 +85,7 @@ const std::vector<Published>& Table() {
       {7.241e4, 7.241e4, 714.2, 2497, 902.5}, {8.276e4, 8.276e4, 1159, 2730, 1096},
       {9.31e4, 9.31e4, 2026, 2939, 1571}, {1.034e5, 1.034e5, 5153, 3143, 1702}}},
   };
-  return kTable;
+  return kPublished;
 }
 // clang-format on
 
@@ -93,7 +93,7 @@ const std::vector<Published>& Table() {
 
 std::vector<Application> PublishedApplications() {
   std::vector<Application> applications;
-  for (const Published& of : Table()) {
+  for (const Published& of : PublishedTable()) {
     TrainingRun least{of.initial_batch, {}, {}, {}, {}}, most{of.max_batch, {}, {}, {}, {}};
     for (const Part& part : of.parts) {
       for (TrainingRun* run : {&least, &most})

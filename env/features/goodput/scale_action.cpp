@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kScalePair[] = {
     {"gpus", "log2(GPUs) / 6", 0, 2},
     {"worth", "ln(goodput that each of the last GPUs adds, over one GPU's on the best type) / 4", -3, 1},
     {"speed", "ln(goodput over one GPU's on the best type) / 4", -2, 2},
@@ -119,7 +119,7 @@ ActionInfo ScaleAction() {
   return {.name = "scale",
           .summary = "a job on 1, 2, 4, ... GPUs of a type, at the batch that is best there",
           .source = "Berth; Qiao et al., Pollux, OSDI 2021, choose GPUs by goodput",
-          .pair = kPair,
+          .pair = kScalePair,
           .make = MakeAction<Scale>};
 }
 

@@ -9,7 +9,7 @@
 namespace berth {
 namespace {
 
-bool Measured(const goodput::StepTime& time) {
+bool WasMeasured(const goodput::StepTime& time) {
   return time.step > 0.0;
 }
 
@@ -100,7 +100,7 @@ goodput::StepTime StepTable::OnNodes(int nodes, double gpus_per_node, int atomic
   if (above == first || above->first.second <= gpus) return OnShape(above->second, atomic);
   const auto below = std::prev(above);
   const goodput::StepTime a = OnShape(below->second, atomic), b = OnShape(above->second, atomic);
-  if (!Measured(a) || !Measured(b)) return Measured(a) ? a : b;
+  if (!WasMeasured(a) || !WasMeasured(b)) return WasMeasured(a) ? a : b;
   return Between(a, b, (gpus - below->first.second) / (above->first.second - below->first.second));
 }
 
@@ -112,7 +112,7 @@ goodput::StepTime StepTable::AtShape(int nodes, int gpus, int atomic) const {
   if (*above == nodes || above == nodes_.begin()) return OnNodes(*above, per_node, atomic);
   const int low = *(above - 1), high = *above;
   const goodput::StepTime a = OnNodes(low, per_node, atomic), b = OnNodes(high, per_node, atomic);
-  if (!Measured(a) || !Measured(b)) return {};
+  if (!WasMeasured(a) || !WasMeasured(b)) return {};
   return Between(a, b, static_cast<double>(nodes - low) / (high - low));
 }
 

@@ -14,21 +14,21 @@
 namespace berth {
 namespace {
 
-constexpr int kMostRows = 8;           // kinds of idle GPUs; beyond them the rarest are not offered
-constexpr std::size_t kMostJobs = 16;  // that wait and are looked at
-constexpr double kLeast = 1e-9;        // a difference
-constexpr double kWell = 0.9;          // of its best rate: a job that needs no more of a GPU
+constexpr int kMostRows = 8;               // kinds of idle GPUs; beyond them the rarest are not offered
+constexpr std::size_t kMostWaiting = 16;   // that wait and are looked at
+constexpr double kLeastDifference = 1e-9;  // a difference
+constexpr double kWell = 0.9;              // of its best rate: a job that needs no more of a GPU
 
-constexpr ChannelInfo kColumn[] = {
+constexpr ChannelInfo kLayoutColumn[] = {
     {"slices", "slices of the layout / 7; 0 = the whole GPU", 0, 1},
     {"largest", "compute of the largest slice over the GPU's", 0, 1},
 };
-constexpr ChannelInfo kRow[] = {
+constexpr ChannelInfo kLayoutRow[] = {
     {"is_layout", "1 = the row is idle GPUs of one layout", 0, 1},
     {"idle", "how many, over the product's GPUs", 0, 1},
     {"slices", "slices that each has now / 7; 0 = it is whole", 0, 1},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kLayoutPair[] = {
     {"serves", "what the first waiting jobs would have of their best rates in the layout, summed, / 7", 0, 1},
     {"gains", "that, less what they have in the present one", -1, 1},
     {"first", "what the first of them would have of its best rate", 0, 1},
@@ -79,7 +79,7 @@ class SetLayout final : public ActionKind {
   void Look(const ClusterView& view, std::span<const int> visible) override {
     waiting_.clear();
     for (int job : visible) {
-      if (waiting_.size() < kMostJobs && view.IsWaiting(job)) waiting_.push_back(job);
+      if (waiting_.size() < kMostWaiting && view.IsWaiting(job)) waiting_.push_back(job);
     }
     const std::vector<PartitionGroup>& groups = view.Find<PartitionState>()->groups;
     services_.resize(groups.size());
@@ -197,9 +197,9 @@ class SetLayout final : public ActionKind {
   }
   // More in sum, or, of a GPU that was used, faster for somebody.
   static bool Better(const Service& would, const Service& has, bool used) {
-    if (would.sum > has.sum + kLeast) return true;
+    if (would.sum > has.sum + kLeastDifference) return true;
     for (std::size_t i = 0; used && i < would.best.size(); ++i) {
-      if (would.best[i] > has.best[i] + kLeast) return true;
+      if (would.best[i] > has.best[i] + kLeastDifference) return true;
     }
     return false;
   }
@@ -232,9 +232,9 @@ ActionInfo LayoutAction() {
   return {.name = "layout",
           .summary = "an idle GPU in another layout of slices",
           .source = "MISO, Li et al., SoCC 2022",
-          .column = kColumn,
-          .row = kRow,
-          .pair = kPair,
+          .column = kLayoutColumn,
+          .row = kLayoutRow,
+          .pair = kLayoutPair,
           .make = MakeAction<SetLayout>};
 }
 

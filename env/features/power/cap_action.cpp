@@ -14,17 +14,18 @@ namespace {
 
 constexpr int kMostNodes = 32;                        // that have rows
 constexpr double kShares[] = {1.0, 0.85, 0.7, 0.55};  // of a node's peak; the first: what its settings say
-constexpr int kLevels = static_cast<int>(std::size(kShares));
+constexpr int kCapLevels = static_cast<int>(std::size(kShares));
 
-constexpr ChannelInfo kColumn[] = {{"cap", "share of the node's peak; 1 = what the settings allow it", 0, 1}};
-constexpr ChannelInfo kRow[] = {
+constexpr ChannelInfo kCapColumn[] = {
+    {"cap", "share of the node's peak; 1 = what the settings allow it", 0, 1}};
+constexpr ChannelInfo kCapRow[] = {
     {"is_node", "1 = the row is a node", 0, 1},
     {"watts", "what it draws over its peak", 0, 1},
     {"wanted", "what it would draw at full clocks, likewise", 0, 1},
     {"may", "what it may draw, likewise; 1 = its peak or more", 0, 1},
     {"size", "its peak over that of all GPUs", 0, 1},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kCapPair[] = {
     {"as_now", "1 = it may draw that now", 0, 1},
     {"clock", "share of the full clock that it leaves the node's GPUs with what runs there now", 0, 1},
     {"saves", "of the node's peak, what it would draw less than now", -1, 1},
@@ -39,7 +40,7 @@ class CapNode final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     FeatureFor<PowerSettings>("cap", view);
-    for (int level = 0; level < kLevels; ++level) columns.push_back({-1, level});
+    for (int level = 0; level < kCapLevels; ++level) columns.push_back({-1, level});
   }
   void Begin(const ClusterView& view) override {
     const PowerState& power = *view.Find<PowerState>();
@@ -70,7 +71,7 @@ class CapNode final : public ActionKind {
     }
     capped_.clear();
     for (int node : rows_) {
-      for (int level = 0; level < kLevels; ++level) capped_.push_back(Under(view, power, node, level));
+      for (int level = 0; level < kCapLevels; ++level) capped_.push_back(Under(view, power, node, level));
     }
   }
   bool OfJobs() const override { return false; }
@@ -97,7 +98,7 @@ class CapNode final : public ActionKind {
                  float* f) override {
     const PowerState& power = *view.Find<PowerState>();
     const int node = rows_[U(row)];
-    const Capped& capped = capped_[U(row * kLevels + column.level)];
+    const Capped& capped = capped_[U(row * kCapLevels + column.level)];
     double watts = 0.0;
     for (int gpu = power.first_gpu[U(node)]; gpu < power.first_gpu[U(node) + 1]; ++gpu)
       watts += power.watts[U(gpu)];
@@ -158,9 +159,9 @@ ActionInfo CapAction() {
   return {.name = "cap",
           .summary = "what a node may draw; of more than 32 those are offered that would draw most",
           .source = "budgets of nodes: Etinski et al. 2012",
-          .column = kColumn,
-          .row = kRow,
-          .pair = kPair,
+          .column = kCapColumn,
+          .row = kCapRow,
+          .pair = kCapPair,
           .make = MakeAction<CapNode>,
           .on_request = true};
 }

@@ -8,13 +8,13 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kColumn[] = {{"clock", "the level's share of the full clock", 0, 1}};
-constexpr ChannelInfo kRow[] = {
+constexpr ChannelInfo kClockColumn[] = {{"clock", "the level's share of the full clock", 0, 1}};
+constexpr ChannelInfo kClockRow[] = {
     {"is_clock", "1 = the row is the GPUs of a type", 0, 1},
     {"watts", "what they draw over their peak", 0, 1},
     {"peak", "their peak over that of all GPUs", 0, 1},
 };
-constexpr ChannelInfo kPair[] = {{"as_now", "1 = they run at this level", 0, 1}};
+constexpr ChannelInfo kClockPair[] = {{"as_now", "1 = they run at this level", 0, 1}};
 
 class SetClock final : public ActionKind {
  public:
@@ -91,9 +91,9 @@ class SetClock final : public ActionKind {
 ActionInfo ClockAction() {
   return {.name = "clock",
           .summary = "all GPUs of a type at another clock",
-          .column = kColumn,
-          .row = kRow,
-          .pair = kPair,
+          .column = kClockColumn,
+          .row = kClockRow,
+          .pair = kClockPair,
           .make = MakeAction<SetClock>};
 }
 

@@ -14,10 +14,11 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMostJobs = 64;  // that are asked which type they can spare
+constexpr std::size_t kMostAsked = 64;  // that are asked which type they can spare
 
-constexpr ChannelInfo kColumn[] = {{"target", "share of the time that replicas are to be at work", 0, 1}};
-constexpr ChannelInfo kRow[] = {
+constexpr ChannelInfo kReplicasColumn[] = {
+    {"target", "share of the time that replicas are to be at work", 0, 1}};
+constexpr ChannelInfo kReplicasRow[] = {
     {"is_service", "1 = the row is a service", 0, 1},
     {"replicas", "replicas that run, over the GPUs of the cluster", 0, 1},
     {"ordered", "replicas that are ordered, likewise", 0, 1},
@@ -27,14 +28,14 @@ constexpr ChannelInfo kRow[] = {
     {"load", "replicas that the load would keep at work, over the GPUs of the cluster", 0, 1},
     {"soon", "the same an interval of the services later, less that now", -1, 1},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kReplicasPair[] = {
     {"more", "replicas that it adds to those ordered, / 8; 1 and -1 at most", -1, 1},
     {"works", "share of the time that so many replicas would work, 2 at most", 0, 2},
     {"spare", "replicas beyond the load, over its square root, / 4; 1 and -1 at most", -1, 1},
     {"taken", "share of what it adds for which no GPU is idle now", 0, 1},
 };
 
-class Replicas final : public ActionKind {
+class SetReplicas final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     FeatureFor<ServiceSettings>("replicas", view);
@@ -122,7 +123,7 @@ class Replicas final : public ActionKind {
   void SortSpare(const ClusterView& view) {
     std::fill(trains_.begin(), trains_.end(), 0.0);
     const std::span<const int> active = view.active();
-    for (int job : active.first(std::min(active.size(), kMostJobs))) {
+    for (int job : active.first(std::min(active.size(), kMostAsked))) {
       for (int type : spare_) trains_[U(type)] += view.Rate(job, type) / view.BestRate(job);
     }
     std::sort(spare_.begin(), spare_.end(), [&](int a, int b) {
@@ -165,10 +166,10 @@ ActionInfo ReplicasAction() {
   return {.name = "replicas",
           .summary = "a service with as many replicas as are then at work for a share of the time",
           .source = "Kubernetes horizontal pod autoscaler; Aryl, Li et al., arXiv:2202.07896",
-          .column = kColumn,
-          .row = kRow,
-          .pair = kPair,
-          .make = MakeAction<Replicas>};
+          .column = kReplicasColumn,
+          .row = kReplicasRow,
+          .pair = kReplicasPair,
+          .make = MakeAction<SetReplicas>};
 }
 
 }  // namespace berth

@@ -16,17 +16,15 @@
 namespace berth {
 namespace {
 
-enum Way : int { kBest, kLeastFragmentation, kWorst, kFirst, kWays };
+enum Way : int { kBest, kLeastFragmentation, kWorst, kFirst, kShareWays };
 
-constexpr int kWhole = 1000;  // thousandths
-
-constexpr ChannelInfo kColumn[] = {
+constexpr ChannelInfo kShareColumn[] = {
     {"best", "1 = the GPU with the least room that is enough", 0, 1},
     {"fgd", "1 = the GPU on which fragmentation grows least", 0, 1},
     {"worst", "1 = the GPU with the most room", 0, 1},
     {"first", "1 = the lowest-numbered GPU with room", 0, 1},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kSharePair[] = {
     {"there", "1 = the job holds a part, and a GPU has room for it", 0, 1},
     {"left", "of that GPU, what would be left", 0, 1},
     {"growth", "GPUs by which what jobs like those in the system could not use of it would grow", -1, 1},
@@ -35,12 +33,12 @@ constexpr ChannelInfo kPair[] = {
     {"stays", "1 = it runs there now", 0, 1},
 };
 
-class Share final : public ActionKind {
+class ShareGpu final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     FeatureFor<SharingSettings>("share", view);
     for (int type = 0; type < view.num_types(); ++type) {
-      for (int way = 0; way < kWays; ++way) columns.push_back({type, way});
+      for (int way = 0; way < kShareWays; ++way) columns.push_back({type, way});
     }
   }
   void Begin(const ClusterView& view) override { limited_ = LimitsNodes(view.features()); }
@@ -75,8 +73,8 @@ class Share final : public ActionKind {
     const bool opens = !shares_.IsOpen(device);
     const int milli = view.GpuMilli(job), left = std::max(shares_.FreeMilli(device) - milli, 0);
     f[0] = 1.0F;
-    f[1] = static_cast<float>(left) / kWhole;
-    f[2] = static_cast<float>(Growth(shares_.FreeMilli(device), milli) / kWhole);
+    f[1] = static_cast<float>(left) / kWholeMilli;
+    f[2] = static_cast<float>(Growth(shares_.FreeMilli(device), milli) / kWholeMilli);
     f[3] = static_cast<float>(StillFits(view, plan, column.type, device, left));
     f[4] = opens ? 1.0F : 0.0F;
     f[5] = view.IsRunning(job) && view.Devices(job).front() == device ? 1.0F : 0.0F;
@@ -103,7 +101,7 @@ class Share final : public ActionKind {
   };
 
   bool MayShare(const ClusterView& view, const Plan& plan, int job, int type) const {
-    return !limited_ && view.GpuMilli(job) < kWhole && !plan.Placed(job) && view.Rate(job, type) > 0.0 &&
+    return !limited_ && view.GpuMilli(job) < kWholeMilli && !plan.Placed(job) && view.Rate(job, type) > 0.0 &&
            (plan.preemptive() || view.IsWaiting(job));
   }
   template <class F>
@@ -157,7 +155,7 @@ class Share final : public ActionKind {
     double fits = 0.0, all = 0.0;
     for (const Shape& shape : shapes_) {
       all += shape.waiting;
-      if (room >= shape.gang || (shape.milli < kWhole && most >= shape.milli)) fits += shape.waiting;
+      if (room >= shape.gang || (shape.milli < kWholeMilli && most >= shape.milli)) fits += shape.waiting;
     }
     return all > 0.0 ? fits / all : 1.0;
   }
@@ -177,9 +175,9 @@ ActionInfo ShareAction() {
               "a job that holds a part of a GPU, on the one that best fit, least fragmentation, worst "
               "or first fit takes",
           .source = "FGD, Weng et al., USENIX ATC 2023",
-          .column = kColumn,
-          .pair = kPair,
-          .make = MakeAction<Share>};
+          .column = kShareColumn,
+          .pair = kSharePair,
+          .make = MakeAction<ShareGpu>};
 }
 
 }  // namespace berth

@@ -9,8 +9,6 @@
 namespace berth {
 namespace {
 
-constexpr int kWhole = 1000;
-
 int LastDevice(const ClusterView& view, int type) {
   return view.first_device(type) + view.cluster().types[U(type)].count;
 }
@@ -30,7 +28,7 @@ void SharePlan::Begin(const ClusterView& view, const Plan& plan) {
   free_.resize(devices);
   memory_.resize(devices);
   for (int d = 0; d < view.num_gpus(); ++d) {
-    free_[U(d)] = kWhole;
+    free_[U(d)] = kWholeMilli;
     memory_[U(d)] = MemoryOfGpu(view, d);
     if (plan.preemptive() || view.DeviceFree(d)) continue;
     open_[U(d)] = 1;
@@ -108,7 +106,7 @@ void SharePlan::Follow(const ClusterView& view, const Plan& plan) {
   const auto placed = plan.placed();
   for (; followed_ < placed.size(); ++followed_) {
     const int job = placed[followed_];
-    if (view.GpuMilli(job) == kWhole) continue;
+    if (view.GpuMilli(job) == kWholeMilli) continue;
     if (view.IsRunning(job) && plan.TypeOf(job) == view.TypeOf(job)) Settle(view, plan, job);
   }
 }
@@ -143,7 +141,7 @@ void SharePlan::FindHomes(const ClusterView& view, const Plan& plan, const Decis
     if (command_of_[U(job)] != -1) continue;
     for (int d : view.Devices(job)) {
       taken_[U(d)] = 1;
-      if (view.GpuMilli(job) < kWhole) home_[U(d)] = d;
+      if (view.GpuMilli(job) < kWholeMilli) home_[U(d)] = d;
     }
   }
   for (const bool other : {false, true}) {

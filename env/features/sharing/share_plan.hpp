@@ -18,6 +18,8 @@
 
 namespace berth {
 
+inline constexpr int kWholeMilli = 1000;  // thousandths of a GPU
+
 class SharePlan {
  public:
   void Begin(const ClusterView& view, const Plan& plan);  // a plan begins

@@ -21,7 +21,7 @@ int MilliOf(const ScenarioData& data, int job) {
 }
 
 // Thousandths of GPUs that the job asks for.
-std::int64_t DemandOf(const Scenario& scenario, int job) {
+std::int64_t AskedMilliOf(const Scenario& scenario, int job) {
   return std::int64_t{scenario.data().jobs.gang[U(job)]} * scenario.GpuMilli(job);
 }
 
@@ -170,14 +170,14 @@ bool SharingState::Vacate(SimCore& core, int job) {
 
 void SharingState::OnReady(SimCore& core, int job, double time) {
   demand.Advance(time);
-  demand.asked_milli += DemandOf(core.scenario(), job);
+  demand.asked_milli += AskedMilliOf(core.scenario(), job);
   asks_[U(job)] = 1;
 }
 
 void SharingState::OnLeave(SimCore& core, int job, double time) {
   if (std::exchange(asks_[U(job)], 0) == 0) return;  // turned away before it was ready
   demand.Advance(time);
-  demand.asked_milli -= DemandOf(core.scenario(), job);
+  demand.asked_milli -= AskedMilliOf(core.scenario(), job);
 }
 
 void SharingState::Measure(const SimCore& core, std::span<double> figures) const {
@@ -188,7 +188,7 @@ void SharingState::Measure(const SimCore& core, std::span<double> figures) const
 
 void SharingState::OnRun(SimCore& core, int job, double time, double /*held_s*/, bool starts) {
   demand.Advance(time);
-  demand.served_milli += (starts ? 1 : -1) * DemandOf(core.scenario(), job);
+  demand.served_milli += (starts ? 1 : -1) * AskedMilliOf(core.scenario(), job);
   if (!core.scenario().HoldsPart(job)) return;
   const SimState& s = core.state();
   const std::size_t device = U(s.Devices(job).front());

@@ -47,7 +47,7 @@ double HeldShareOf(const SimState& s, int device) {
 }
 
 // What the table has measured of a job beside another, over its rate alone; 0 = nothing.
-double Measured(const Scenario& scenario, int job, int other, int type) {
+double MeasuredBeside(const Scenario& scenario, int job, int other, int type) {
   const ThroughputTable& table = scenario.data().throughputs;
   const double alone = scenario.Rate(job, type);
   if (table.pairs.empty() || alone <= 0.0) return 0.0;
@@ -123,7 +123,7 @@ SharingState::Compute SharingState::Divide(const Scenario& scenario, const SimSt
   if (jobs.size() == 2 && qos != Qos::kGuaranteed) {
     const int other = jobs[0] == job ? jobs[1] : jobs[0];
     if (QosOf(scenario.data().jobs, other) == qos)
-      own.measured = (1.0 - held) * Measured(scenario, job, other, s.on_type[U(job)]);
+      own.measured = (1.0 - held) * MeasuredBeside(scenario, job, other, s.on_type[U(job)]);
     if (own.measured > 0.0) return own;
   }
   double left = std::max(1.0 - held - Promised(scenario, s, device), 0.0);

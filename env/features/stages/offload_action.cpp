@@ -13,13 +13,13 @@ namespace berth {
 namespace {
 
 constexpr double kParts[] = {0.0, 0.5, 1.0, -1.0};  // -1 = the best
-constexpr int kLevels = static_cast<int>(std::size(kParts));
+constexpr int kOffloadLevels = static_cast<int>(std::size(kParts));
 
-constexpr ChannelInfo kColumn[] = {
+constexpr ChannelInfo kOffloadColumn[] = {
     {"part", "of the preprocessing done on the GPUs; 0 where it is the best part", 0, 1},
     {"best", "1 = the part with which a step is shortest, wherever the job runs", 0, 1},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kOffloadPair[] = {
     {"as_now", "1 = it is so now", 0, 1},
     {"speed", "ln(steps/s over those as it is now) / 2, alone where it runs, else on its fastest type", -1,
      1},
@@ -30,7 +30,7 @@ class Offload final : public ActionKind {
  public:
   void AddColumns(const ClusterView& view, std::vector<ActionColumn>& columns) const override {
     FeatureFor<StageSettings>("offload", view);
-    for (int level = 0; level < kLevels; ++level) columns.push_back({-1, level});
+    for (int level = 0; level < kOffloadLevels; ++level) columns.push_back({-1, level});
   }
   void WriteColumn(const ClusterView&, const ActionColumn& column, float* f) override {
     f[0] = static_cast<float>(std::max(kParts[column.level], 0.0));
@@ -80,8 +80,8 @@ class Offload final : public ActionKind {
 ActionInfo OffloadAction() {
   return {.name = "offload",
           .summary = "a job does another part of its preprocessing on its GPUs",
-          .column = kColumn,
-          .pair = kPair,
+          .column = kOffloadColumn,
+          .pair = kOffloadPair,
           .make = MakeAction<Offload>,
           .on_request = true};
 }

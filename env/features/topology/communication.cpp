@@ -22,7 +22,7 @@ struct Gang {
 };
 
 // Spread over consolidated as the table has them; 0 = not measured.
-double Measured(const ThroughputTable& table, std::size_t types, const Gang& gang) {
+double MeasuredSpread(const ThroughputTable& table, std::size_t types, const Gang& gang) {
   if (table.unconsolidated.empty()) return 0.0;
   const auto size = std::lower_bound(table.gang_sizes.begin(), table.gang_sizes.end(), gang.width);
   if (size == table.gang_sizes.end() || *size != gang.width) return 0.0;
@@ -38,7 +38,7 @@ double Factor(const TopologySettings& settings, const ClusterLayout& layout, con
   least.nodes = layout.FewestNodes(gang.type, gang.width);
   if (settings.slowdown == "auto") {
     if (extent.nodes <= least.nodes && extent.racks <= 1) return 1.0;
-    const double measured = Measured(table, layout.gpus_per_node.size(), gang);
+    const double measured = MeasuredSpread(table, layout.gpus_per_node.size(), gang);
     if (measured > 0.0) return extent.nodes <= least.nodes ? 1.0 : measured;
   }
   if (settings.nodes_per_rack > 0) least.racks = (least.nodes - 1) / settings.nodes_per_rack + 1;

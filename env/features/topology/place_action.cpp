@@ -14,15 +14,15 @@
 namespace berth {
 namespace {
 
-constexpr int kWays = 4;  // NodeWay
+constexpr int kNodeWays = 4;  // NodeWay
 
-constexpr ChannelInfo kColumn[] = {
+constexpr ChannelInfo kPlaceColumn[] = {
     {"fullest", "1 = the fullest node that holds the gang, or as few as can be had", 0, 1},
     {"emptiest", "1 = the emptiest node that holds it, or as few as can be had", 0, 1},
     {"scraps", "1 = what is left on the fullest nodes, on as many as that takes", 0, 1},
     {"rack", "1 = as few nodes as can be had of the rack with most room", 0, 1},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kPlacePair[] = {
     {"there", "1 = the job would come to the type, and has room without anybody's leaving", 0, 1},
     {"together", "the fewest nodes that the gang can be on, over those that it would be on", 0, 1},
     {"speed", "of its rate on the fewest nodes, what it would have there", 0, 1},
@@ -39,7 +39,7 @@ class PlaceJob final : public ActionKind {
     for (int type = 0; type < view.num_types(); ++type) {
       const int first = layout.first_node[U(type)], last = layout.first_node[U(type) + 1];
       const bool racks = last > first && layout.rack_of[U(first)] != layout.rack_of[U(last - 1)];
-      for (int way = 0; way < kWays; ++way) {
+      for (int way = 0; way < kNodeWays; ++way) {
         if (way != static_cast<int>(NodeWay::kRack) || racks) columns.push_back({type, way});
       }
     }
@@ -99,7 +99,7 @@ class PlaceJob final : public ActionKind {
     int job;
     NodeWay way;
   };
-  using Seen = std::array<float, std::size(kPair)>;  // of `together` and `racks` how many
+  using Seen = std::array<float, std::size(kPlacePair)>;  // of `together` and `racks` how many
   struct Known {
     int gang;
     ActionColumn column;
@@ -200,8 +200,8 @@ ActionInfo PlaceAction() {
               "a job that comes to a GPU type, on the fullest or emptiest node, on what others left or in "
               "the rack with most room",
           .source = "best and worst fit, Johnson et al. 1974",
-          .column = kColumn,
-          .pair = kPair,
+          .column = kPlaceColumn,
+          .pair = kPlacePair,
           .make = MakeAction<PlaceJob>,
           .on_request = true};
 }

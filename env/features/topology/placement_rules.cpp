@@ -7,7 +7,7 @@
 namespace berth {
 namespace {
 
-using Shares = std::vector<NodeShare>;
+using NodeShares = std::vector<NodeShare>;
 
 class Chooser {
  public:
@@ -28,15 +28,15 @@ class Chooser {
     return -1;
   }
 
-  bool Lowest(Shares& shares) const {
+  bool Lowest(NodeShares& shares) const {
     int left = gang_;
     for (int node = first_; node < last_ && left > 0; ++node) Put(node, left, shares);
     return left == 0;
   }
 
-  bool BestFit(Shares& shares) const { return One(shares) || Scraps(shares); }
+  bool BestFit(NodeShares& shares) const { return One(shares) || Scraps(shares); }
 
-  bool Scraps(Shares& shares) const {
+  bool Scraps(NodeShares& shares) const {
     int left = gang_;
     for (int idle = 1; idle <= most_ && left > 0; ++idle) {
       for (int node = free_.rooms.Next(type_, idle, first_); node >= 0 && left > 0;
@@ -47,10 +47,10 @@ class Chooser {
     return left == 0;
   }
 
-  bool Consolidate(Shares& shares) const {
+  bool Consolidate(NodeShares& shares) const {
     if (One(shares)) return true;
     if (Fewest(first_, last_, shares) < 0) return false;
-    Shares in_rack, best;
+    NodeShares in_rack, best;
     int best_rest = 0;
     for (int begin = first_, end = first_; begin < last_; begin = end) {
       while (end < last_ && layout_.rack_of[U(end)] == layout_.rack_of[U(begin)]) ++end;
@@ -62,7 +62,7 @@ class Chooser {
     return true;
   }
 
-  bool Emptiest(Shares& shares) const {
+  bool Emptiest(NodeShares& shares) const {
     for (int idle = most_; idle >= gang_; --idle) {
       for (int node = free_.rooms.Next(type_, idle, first_); node >= 0;
            node = free_.rooms.Next(type_, idle, node + 1)) {
@@ -74,7 +74,7 @@ class Chooser {
     return Consolidate(shares);
   }
 
-  bool RackWithMost(Shares& shares) const {
+  bool RackWithMost(NodeShares& shares) const {
     int from = 0, to = 0, most = 0;
     for (int begin = first_, end = first_; begin < last_; begin = end) {
       int room = 0;
@@ -85,7 +85,7 @@ class Chooser {
     return Fewest(from, to, shares) >= 0;
   }
 
-  bool Spread(Shares& shares) const {
+  bool Spread(NodeShares& shares) const {
     // Of the emptiest nodes no more than the gang has members can be of use.
     for (int idle = most_; idle > 0 && static_cast<int>(shares.size()) < gang_; --idle) {
       for (int node = free_.rooms.Next(type_, idle, first_);
@@ -99,7 +99,7 @@ class Chooser {
       const int left_b = free_.rooms.Idle(b.node) - b.members;
       return left_a != left_b ? left_a < left_b : a.node > b.node;
     };
-    Shares done;
+    NodeShares done;
     std::make_heap(shares.begin(), shares.end(), fuller);
     for (int left = gang_; left > 0; --left) {
       if (shares.empty()) return false;
@@ -120,7 +120,7 @@ class Chooser {
 
   // The fewest nodes of [begin, end) that hold the gang: the emptiest first, and what is left of it on the
   // fullest that holds that. Returns how many members more those nodes would have had room for; -1 = none.
-  int Fewest(int begin, int end, Shares& shares) const {
+  int Fewest(int begin, int end, NodeShares& shares) const {
     shares.clear();
     int total = 0;
     for (int node = begin; node < end; ++node) {
@@ -144,11 +144,11 @@ class Chooser {
 
  private:
   int Room(int node) const { return free_.Room(node, demand_); }
-  void Put(int node, int& left, Shares& shares) const {
+  void Put(int node, int& left, NodeShares& shares) const {
     const int members = std::min(left, Room(node));
     if (members > 0) shares.push_back({node, members}), left -= members;
   }
-  bool One(Shares& shares) const {
+  bool One(NodeShares& shares) const {
     const int node = Fullest(gang_, first_, last_);
     if (node >= 0) shares.push_back({node, gang_});
     return node >= 0;
@@ -213,7 +213,7 @@ bool CanConsolidate(const FreeNodes& free, int type, int gang, const NodeDemand&
   const Chooser chooser(free, type, gang, demand);
   const int first = layout.first_node[U(type)], last = layout.first_node[U(type) + 1];
   if (gang <= layout.gpus_per_node[U(type)]) return chooser.Fullest(gang, first, last) >= 0;
-  Shares shares;
+  NodeShares shares;
   return chooser.Fewest(first, last, shares) >= 0 &&
          static_cast<int>(shares.size()) == layout.FewestNodes(type, gang);
 }

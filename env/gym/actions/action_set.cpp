@@ -25,7 +25,7 @@ std::vector<ActionInfo> AllActions() {
   return all;
 }
 
-const ActionInfo& Find(const std::string& name) {
+const ActionInfo& FindAction(const std::string& name) {
   std::vector<std::string> names = {kStartAlone};
   for (const ActionInfo& info : Actions()) {
     if (name == info.name) return info;
@@ -54,7 +54,7 @@ std::vector<ActionUse> ParseActions(const std::string& text) {
       starts = true;
       continue;
     }
-    const ActionInfo& info = Find(spec.name);
+    const ActionInfo& info = FindAction(spec.name);
     const auto same = [&](const ActionUse& use) { return use.info == &info; };
     if (std::any_of(uses.begin(), uses.end(), same)) throw Error(Join("actions: '", info.name, "' twice"));
     Params params(spec, info.params);

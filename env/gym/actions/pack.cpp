@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kPackPair[] = {
     {"keeps",
      "of its speed alone, what it keeps beside the best host of the plan or, while it has none, of "
      "the visible jobs",
@@ -24,7 +24,7 @@ constexpr ChannelInfo kPair[] = {
     {"as_now", "1 = it runs beside that host, or before there is one beside another, on the type now", 0, 1},
 };
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kPackParams[] = {
     {"host", "together",
      "together: with whom both keep most of their speed | soonest: where most is gained of speed over time "
      "left, and nobody where nothing is"},
@@ -146,8 +146,8 @@ ActionInfo PackAction() {
       .name = "pack",
       .summary = "a job of one GPU beside another that the plan has alone on one",
       .source = "Gandiva, Xiao et al., OSDI 2018; Gavel, Narayanan et al., OSDI 2020",
-      .params = kParams,
-      .pair = kPair,
+      .params = kPackParams,
+      .pair = kPackPair,
       .make = [](Params& params) -> std::unique_ptr<ActionKind> { return std::make_unique<Pack>(params); }};
 }
 

@@ -7,7 +7,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kRejectPair[] = {
     {"slack",
      "time to its deadline over what it still takes on its fastest type, less 1, in [-1, 4] / 4; "
      "1 = no deadline, 0 = run times are not known",
@@ -43,7 +43,7 @@ class Reject final : public ActionKind {
 ActionInfo RejectAction() {
   return {.name = "reject",
           .summary = "a waiting job is turned away for good",
-          .pair = kPair,
+          .pair = kRejectPair,
           .make = MakeAction<Reject>,
           .needs_reward = "deadline"};
 }

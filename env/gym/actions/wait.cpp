@@ -19,7 +19,7 @@ constexpr ChannelInfo kColumn[] = {
     {"change", "1 = until a price or the like that is known in advance changes", 0, 1},
 };
 constexpr ChannelInfo kRow[] = {{"is_wait", "1 = the row is the time of the next decision", 0, 1}};
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kWaitPair[] = {
     {"late", "1 = a run that goes on ends before then, where run times are known, so that it does nothing", 0,
      1}};
 
@@ -90,7 +90,7 @@ ActionInfo WaitAction() {
               "the next decision in 5 min, in 1 h or when a price changes, if nothing calls for one before",
           .column = kColumn,
           .row = kRow,
-          .pair = kPair,
+          .pair = kWaitPair,
           .make = MakeAction<Wait>};
 }
 

@@ -7,7 +7,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kGlobal[] = {
+constexpr ChannelInfo kArrivalsGlobal[] = {
     {"arrivals_ahead", "ln(1 + jobs expected to arrive in the next hour) / 5, by exponential smoothing", 0,
      4},
 };
@@ -40,7 +40,7 @@ class Arrivals final : public ObservationBlock {
 
 BlockInfo ArrivalsBlock() {
   BlockInfo info{"arrivals", 1, "how many jobs are expected to come"};
-  info.global = kGlobal;
+  info.global = kArrivalsGlobal;
   info.make = MakeBlock<Arrivals>;
   return info;
 }

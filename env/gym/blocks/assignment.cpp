@@ -6,7 +6,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kAssignmentPair[] = {
     {"matched",
      "the share of its GPUs that the assignment behind the prices takes from this type; who is out has most "
      "GPU time left, or attained",
@@ -45,7 +45,7 @@ class Assignment final : public ObservationBlock {
 BlockInfo AssignmentBlock() {
   BlockInfo info{"assignment", 1, "where each job goes where the product of slownesses is least",
                  "Berth; env/gym/blocks/gpu_prices.hpp"};
-  info.pair = kPair;
+  info.pair = kAssignmentPair;
   info.make = MakeBlock<Assignment>;
   info.foreign = info.attained_steps = true;
   return info;

@@ -19,37 +19,36 @@
 namespace berth {
 namespace {
 
-constexpr double kUnit = 10.0;     // s
-constexpr double kScale = 5.0;     // of every logarithm of a time
-constexpr double kLongest = 1e12;  // s: never, as a number
+constexpr double kUnit = 10.0;  // s
+constexpr double kScale = 5.0;  // of every logarithm of a time
 
-constexpr ChannelInfo kJobChannels[] = {
+constexpr ChannelInfo kBatchJobChannels[] = {
     {"request", "ln(max(requested time, 10 s) / 10 s) / 5", 0, 6},
     {"gang", "ln(gang size) / ln(GPUs of the cluster)", 0, 1},
     {"wait", "ln(1 + time since arrival / 10 s) / 5", 0, 6},
     {"stretch", "ln(1 + time since arrival / max(requested time, 10 s)) / 5", 0, 6},
     {"overdue", "ln(1 + time since arrival / (max(requested time, 10 s) x gang size)) / 5", 0, 6},
 };
-constexpr ChannelInfo kPairChannels[] = {
+constexpr ChannelInfo kBatchPairChannels[] = {
     {"fits", "1 = the gang fits now", 0, 1},
     {"delay", "ln(1 + time until it would fit / 10 s) / 5, if what runs ends as requested", 0, 6},
     {"drag", "ln(1 + time until it would fit / max(requested time, 10 s)) / 5", 0, 6},
     {"idled", "ln(1 + that time x idle share of the type / 10 s) / 5", 0, 6},
 };
-constexpr ChannelInfo kTypeChannels[] = {
+constexpr ChannelInfo kBatchTypeChannels[] = {
     {"idle", "idle share of the type", 0, 1},
     {"count", "share of the cluster's GPUs", 0, 1},
 };
-constexpr ChannelInfo kGlobalChannels[] = {
+constexpr ChannelInfo kBatchGlobalChannels[] = {
     {"waiting", "ln(1 + candidates) / 5", 0, 3},
     {"backlog", "ln(1 + requested GPU-seconds of the candidates / GPUs / 10 s) / 5", 0, 6},
 };
 
-constexpr int kJ = static_cast<int>(std::size(kJobChannels));
-constexpr int kP = static_cast<int>(std::size(kPairChannels));
-constexpr int kT = static_cast<int>(std::size(kTypeChannels));
-constexpr int kG = static_cast<int>(std::size(kGlobalChannels));
-static_assert(kJ == 5 && kP == 4 && kT == 2 && kG == 2, "never edited: make batch:2");
+constexpr int kBatchJ = static_cast<int>(std::size(kBatchJobChannels));
+constexpr int kBatchP = static_cast<int>(std::size(kBatchPairChannels));
+constexpr int kBatchT = static_cast<int>(std::size(kBatchTypeChannels));
+constexpr int kBatchG = static_cast<int>(std::size(kBatchGlobalChannels));
+static_assert(kBatchJ == 5 && kBatchP == 4 && kBatchT == 2 && kBatchG == 2, "never edited: make batch:2");
 
 class Batch final : public ObservationBlock {
  public:
@@ -75,7 +74,7 @@ class Batch final : public ObservationBlock {
     double backlog = 0.0;  // GPU-seconds
     for (int job : input.candidates) backlog += RequestedSeconds(view, job) * view.Gang(job);
     Later(1.0 + static_cast<double>(input.candidates.size()), out.global);
-    Later(1.0 + std::min(backlog / view.num_whole_gpus(), kLongest) / kUnit, out.global + 1);
+    Later(1.0 + std::min(backlog / view.num_whole_gpus(), kLongestSeconds) / kUnit, out.global + 1);
     Logs(arguments_);
     for (std::size_t i = 0; i < targets_.size(); ++i)
       *targets_[i] = static_cast<float>(arguments_[i] / kScale);
@@ -99,7 +98,7 @@ class Batch final : public ObservationBlock {
   }
 
   void Job(const ClusterView& view, int job, float* f) {
-    const double request = std::clamp(RequestedSeconds(view, job), kUnit, kLongest);
+    const double request = std::clamp(RequestedSeconds(view, job), kUnit, kLongestSeconds);
     const double wait = std::max(0.0, view.now() - view.Arrival(job));
     Later(request / kUnit, f);
     f[1] = static_cast<float>(Log(view.Gang(job)) / log_gpus_);
@@ -111,15 +110,16 @@ class Batch final : public ObservationBlock {
   void Pairs(const ObservationInput& input, int job, float* f, std::size_t stride) {
     const ClusterView& view = input.view;
     for (std::size_t type = 0; type < releases_.size(); ++type, f += stride) {
-      std::fill_n(f, kP, 0.0F);
+      std::fill_n(f, kBatchP, 0.0F);
       if (view.Rate(job, static_cast<int>(type)) <= 0.0) continue;
       const double opens = releases_[type].When(view.Gang(job)).time;
-      const double delay = std::min(opens - view.now(), kLongest);
+      const double delay = std::min(opens - view.now(), kLongestSeconds);
       if (delay <= 0.0) {
         f[0] = 1.0F;
         continue;
       }
-      const double request = std::clamp(EstimatedSeconds(view, job, static_cast<int>(type)), kUnit, kLongest);
+      const double request =
+          std::clamp(EstimatedSeconds(view, job, static_cast<int>(type)), kUnit, kLongestSeconds);
       Later(1.0 + delay / kUnit, f + 1);
       Later(1.0 + delay / request, f + 2);
       Later(1.0 + delay * input.room[type] / Count(view, type) / kUnit, f + 3);
@@ -138,10 +138,10 @@ BlockInfo BatchBlock() {
   BlockInfo info{"batch", 1,
                  "rigid jobs with requests in logarithms, and when each would fit; for one log to another",
                  "channels of the published score rules and of EASY's shadow time (Lifka 1995)"};
-  info.job = kJobChannels;
-  info.pair = kPairChannels;
-  info.type = kTypeChannels;
-  info.global = kGlobalChannels;
+  info.job = kBatchJobChannels;
+  info.pair = kBatchPairChannels;
+  info.type = kBatchTypeChannels;
+  info.global = kBatchGlobalChannels;
   info.make = MakeBlock<Batch>;
   return info;
 }

@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kDevicesParams[] = {
     {"most", "16",
      "devices with a row of their own, 1 to 1024, of those that are held in parts or by two jobs: the most "
      "free "
@@ -33,7 +33,7 @@ constexpr ChannelInfo kDevice[] = {
     {"clock", "its clock over the highest", 0, 1},
     {"heat", "C / 100; 0 = nothing is stated", 0, 2},
 };
-constexpr std::size_t kChannels = std::size(kDevice);
+constexpr std::size_t kDeviceChannels = std::size(kDevice);
 
 class Devices final : public EntityBlock {
  public:
@@ -65,7 +65,7 @@ class Devices final : public EntityBlock {
       for (std::size_t g = 0; g < speed_.size(); ++g)
         speed_[g] += view.Rates(job)[g] / view.BestRate(job) / static_cast<double>(input.candidates.size());
     }
-    WriteEntities(out.entities, most_, free_.size(), kChannels, /*edges=*/0, scratch_,
+    WriteEntities(out.entities, most_, free_.size(), kDeviceChannels, /*edges=*/0, scratch_,
                   [&](std::size_t i, float* f) { WriteOne(view, free_[i].second, -free_[i].first, f); });
   }
 
@@ -112,7 +112,7 @@ class Devices final : public EntityBlock {
 
 BlockInfo DevicesBlock() {
   BlockInfo info{"devices", 1, "entities: GPUs that jobs share or hold parts of, and what is free on them"};
-  info.params = kParams;
+  info.params = kDevicesParams;
   info.entity = kDevice;
   info.make = MakeEntityBlock<Devices>;
   return info;

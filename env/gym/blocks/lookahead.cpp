@@ -27,7 +27,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kChannels[] = {
+constexpr ChannelInfo kLookaheadChannels[] = {
     {"place", "ln(1 + candidates before it by area) / 5; area = requested seconds on its fastest type x gang",
      0, 3},
     {"tried",
@@ -41,9 +41,8 @@ constexpr ChannelInfo kChannels[] = {
      -4, 4},
     {"doubt", "10 x the standard error of that mean, over the same, at most 4; 0 where not tried", 0, 4},
 };
-constexpr double kTimes = 10.0, kMost = 4.0;  // of gain and doubt
-constexpr std::size_t kLongestQueue = 128;    // jobs that rollouts play
-constexpr double kLongest = 1e12;             // s: never, as a number
+constexpr double kTimes = 10.0, kMostGain = 4.0;  // of gain and doubt
+constexpr std::size_t kLongestQueue = 128;        // jobs that rollouts play
 
 struct Settings {
   int samples, future, tried, oldest, history;
@@ -86,7 +85,7 @@ class Lookahead final : public ObservationBlock {
     int place = 0;
     int number = -1;  // in the model, if it is played
     bool tried = false;
-    double gain = -kMost, doubt = 0.0;
+    double gain = -kMostGain, doubt = 0.0;
   };
   static bool ByArrival(const Candidate& a, const Candidate& b) { return a.job < b.job; }
 
@@ -94,7 +93,7 @@ class Lookahead final : public ObservationBlock {
   void Order(const ClusterView& view, std::span<const int> candidates) {
     candidates_.clear();
     for (int job : candidates) {
-      candidates_.push_back({job, std::min(RequestedSeconds(view, job), kLongest) * view.Gang(job)});
+      candidates_.push_back({job, std::min(RequestedSeconds(view, job), kLongestSeconds) * view.Gang(job)});
     }
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
       return std::pair(a.area, a.job) < std::pair(b.area, b.job);
@@ -186,8 +185,8 @@ class Lookahead final : public ObservationBlock {
         const double off = cost(0)[sample] - cost(i)[sample] - mean;
         squares += off * off;
       }
-      tried_[i]->gain = std::clamp(kTimes * mean / of_first, -kMost, kMost);
-      tried_[i]->doubt = std::min(kTimes * std::sqrt(squares / (n * (n - 1.0))) / of_first, kMost);
+      tried_[i]->gain = std::clamp(kTimes * mean / of_first, -kMostGain, kMostGain);
+      tried_[i]->doubt = std::min(kTimes * std::sqrt(squares / (n * (n - 1.0))) / of_first, kMostGain);
     }
   }
 
@@ -208,7 +207,7 @@ class Lookahead final : public ObservationBlock {
   void Left(const ClusterView& view, int job) {
     for (int type = 0; type < view.num_types(); ++type) {
       seconds_[U(type)] =
-          view.Rate(job, type) > 0.0 ? std::min(EstimatedSeconds(view, job, type), kLongest) : kNever;
+          view.Rate(job, type) > 0.0 ? std::min(EstimatedSeconds(view, job, type), kLongestSeconds) : kNever;
     }
   }
   void Whole(const ClusterView& view, int job) {
@@ -216,7 +215,7 @@ class Lookahead final : public ObservationBlock {
     for (int type = 0; type < view.num_types(); ++type) {
       const double rate = view.Rate(job, type);
       const double seconds = std::isnan(requested) ? view.TotalSteps(job) / rate : requested;
-      seconds_[U(type)] = rate > 0.0 ? std::min(seconds, kLongest) : kNever;
+      seconds_[U(type)] = rate > 0.0 ? std::min(seconds, kLongestSeconds) : kNever;
     }
   }
 
@@ -240,7 +239,7 @@ class Lookahead final : public ObservationBlock {
   std::vector<double> seconds_;    // [G]
 };
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kLookaheadParams[] = {
     {"samples", "8", "futures that every first job is played in"},
     {"future", "16", "jobs that come in each"},
     {"tried", "16", "jobs of least area that are played first"},
@@ -252,7 +251,7 @@ constexpr ParamInfo kParams[] = {
      "redecide, what the process does under commit"},
 };
 
-std::unique_ptr<ObservationBlock> Make(Params& params, const BlockSetup& setup) {
+std::unique_ptr<ObservationBlock> MakeLookahead(Params& params, const BlockSetup& setup) {
   Settings settings{};
   settings.samples = static_cast<int>(params.Integer("samples", 2, 1024));
   settings.future = static_cast<int>(params.Integer("future", 0, 4096));
@@ -280,9 +279,9 @@ BlockInfo LookaheadBlock() {
   BlockInfo info{
       "lookahead", 1, "what it is expected to cost to begin with one job rather than another",
       "rollouts of the least area first over sampled futures (Bertsekas & Castanon, J. Heuristics 1999)"};
-  info.params = kParams;
-  info.job = kChannels;
-  info.make = Make;
+  info.params = kLookaheadParams;
+  info.job = kLookaheadChannels;
+  info.make = MakeLookahead;
   info.selects = true;
   return info;
 }

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kNodesParams[] = {
     {"most", "16",
      "nodes with a row of their own, 1 to 1024: partly idle ones first, then idle ones, then full ones, then "
      "those without a device in service; within these by number"},
@@ -41,7 +41,7 @@ constexpr ChannelInfo kNode[] = {
     {"watts", "watts of its devices over their peak; 0 = nothing is stated", 0, 2},
     {"heat", "C of its hottest device / 100; 0 = nothing is stated", 0, 2},
 };
-constexpr std::size_t kChannels = std::size(kNode);
+constexpr std::size_t kNodeChannels = std::size(kNode);
 
 class Nodes final : public EntityBlock {
  public:
@@ -83,7 +83,7 @@ class Nodes final : public EntityBlock {
     Count(view);
     Speeds(input);
     Sort();
-    WriteEntities(out.entities, most_, nodes_.size(), kChannels, /*edges=*/0, scratch_,
+    WriteEntities(out.entities, most_, nodes_.size(), kNodeChannels, /*edges=*/0, scratch_,
                   [&](std::size_t i, float* f) { WriteOne(view, nodes_[U(order_[i])], f); });
   }
 
@@ -208,7 +208,7 @@ class Nodes final : public EntityBlock {
 
 BlockInfo NodesBlock() {
   BlockInfo info{"nodes", 1, "entities: nodes, what is idle on them, what leaves and when room comes free"};
-  info.params = kParams;
+  info.params = kNodesParams;
   info.entity = kNode;
   info.make = MakeEntityBlock<Nodes>;
   return info;

@@ -5,18 +5,18 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kJob[] = {
+constexpr ChannelInfo kPricesJob[] = {
     {"surplus", "least of ln slowness + gang x price over types with room for it, at most 10", 0, 10},
     {"surplus_gpu", "surplus by the prices whose weights are gang sizes, as everything with _gpu", 0, 10},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kPricesPair[] = {
     {"regret", "what this type costs it above that least, at most 10; 10 where it cannot run or has no room",
      0, 10},
     {"regret_load", "regret, at most 5, x load", -15, 15},
     {"regret_size", "regret, at most 5, x size", -25, 60},
     {"regret_gpu", "regret, by weights of gang sizes", 0, 10},
 };
-constexpr ChannelInfo kType[] = {
+constexpr ChannelInfo kPricesType[] = {
     {"price", "of a GPU, least total ln slowness; the cheapest type's is 0; at most 5", 0, 5},
     {"price_gpu", "price, by weights of gang sizes", 0, 5},
 };
@@ -61,9 +61,9 @@ BlockInfo PricesBlock() {
   BlockInfo info{"prices", 1,
                  "what a GPU of each type is worth now, and what each job pays for the wrong one",
                  "Berth; prices: env/gym/blocks/gpu_prices.hpp"};
-  info.job = kJob;
-  info.pair = kPair;
-  info.type = kType;
+  info.job = kPricesJob;
+  info.pair = kPricesPair;
+  info.type = kPricesType;
   info.make = MakeBlock<Prices>;
   info.foreign = info.attained_steps = true;
   return info;

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kJobChannels[] = {
+constexpr ChannelInfo kQueueJobChannels[] = {
     {"running", "1 = it runs now", 0, 1},
     {"remaining", "ln(1 + remaining time on its fastest type / 60 s) / 10; 0 when blind", 0, 2},
     {"attained", "ln(1 + attained service / 60 s) / 10", 0, 2},
@@ -26,7 +26,7 @@ constexpr ChannelInfo kJobChannels[] = {
     {"choice", "share of GPU types that can run it", 0, 1},
     {"requested", "ln(1 + requested run time / 60 s) / 10; 0 without a request", 0, 2},
 };
-constexpr ChannelInfo kPairChannels[] = {
+constexpr ChannelInfo kQueuePairChannels[] = {
     {"can_run", "1 = the type can run the gang", 0, 1},
     {"speed", "rate over the job's best rate", 0, 1},
     {"advantage", "ln(rate / the job's mean rate over types that can run it), within [-3, 3], / 3", -1, 1},
@@ -34,14 +34,14 @@ constexpr ChannelInfo kPairChannels[] = {
     {"here", "1 = it runs on this type now", 0, 1},
     {"share", "gang size over the GPUs of the type, at most 1", 0, 1},
 };
-constexpr ChannelInfo kTypeChannels[] = {
+constexpr ChannelInfo kQueueTypeChannels[] = {
     {"count", "log2(GPUs of the type) / 10", 0, 2},
     {"share", "share of the cluster's GPUs", 0, 1},
     {"idle", "idle share of the type before the decision", 0, 1},
     {"wanted", "ln(1 + GPUs wanted by candidates that run fastest here / GPUs of the type)", 0, 10},
     {"speed", "mean speed (rate over best rate) of the candidates here", 0, 1},
 };
-constexpr ChannelInfo kGlobalChannels[] = {
+constexpr ChannelInfo kQueueGlobalChannels[] = {
     {"candidates", "ln(1 + candidates) / 5", 0, 3},
     {"demand", "ln(1 + GPUs wanted by the candidates / GPUs)", 0, 10},
     {"beyond", "ln(1 + candidates beyond the visible) / 5", 0, 3},
@@ -51,10 +51,10 @@ constexpr ChannelInfo kGlobalChannels[] = {
     {"age", "mean of the job channel 'age' over the visible", 0, 2},
 };
 
-constexpr int kJ = static_cast<int>(std::size(kJobChannels));
-constexpr int kP = static_cast<int>(std::size(kPairChannels));
-constexpr int kT = static_cast<int>(std::size(kTypeChannels));
-constexpr int kG = static_cast<int>(std::size(kGlobalChannels));
+constexpr int kJ = static_cast<int>(std::size(kQueueJobChannels));
+constexpr int kP = static_cast<int>(std::size(kQueuePairChannels));
+constexpr int kT = static_cast<int>(std::size(kQueueTypeChannels));
+constexpr int kG = static_cast<int>(std::size(kQueueGlobalChannels));
 static_assert(kJ == 10 && kP == 6 && kT == 5 && kG == 7, "never edited: make queue:2");
 
 // ln(1 + seconds / 60) / 10 in two halves, so that many logarithms are taken at once.
@@ -271,10 +271,10 @@ class Queue final : public ObservationBlock {
 
 BlockInfo QueueBlock() {
   BlockInfo info{"queue", 1, "jobs, (job, type) pairs, types and the load; any queue, any cluster"};
-  info.job = kJobChannels;
-  info.pair = kPairChannels;
-  info.type = kTypeChannels;
-  info.global = kGlobalChannels;
+  info.job = kQueueJobChannels;
+  info.pair = kQueuePairChannels;
+  info.type = kQueueTypeChannels;
+  info.global = kQueueGlobalChannels;
   info.make = MakeBlock<Queue>;
   info.foreign = true;
   return info;

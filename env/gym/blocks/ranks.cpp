@@ -6,13 +6,13 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kJob[] = {
+constexpr ChannelInfo kRanksJob[] = {
     {"rank",
      "GPUs wanted by candidates of at most its size, its own too, over GPUs in service (without preemption "
      "idle ones, at least 1), at most 4",
      0, 4},
 };
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kRanksPair[] = {
     {"slowness", "ln(fastest rate / rate here), at most 5; 5 where it cannot run", 0, 5},
     {"keener",
      "GPUs wanted by candidates with at least its advantage here over the type's, counted as by rank, at "
@@ -87,8 +87,8 @@ class Ranks final : public ObservationBlock {
 
 BlockInfo RanksBlock() {
   BlockInfo info{"ranks", 1, "who comes before a job by size, and who is keener on a type"};
-  info.job = kJob;
-  info.pair = kPair;
+  info.job = kRanksJob;
+  info.pair = kRanksPair;
   info.make = MakeBlock<Ranks>;
   info.foreign = info.attained_steps = true;
   return info;

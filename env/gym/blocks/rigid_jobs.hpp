@@ -8,6 +8,8 @@
 
 namespace berth {
 
+inline constexpr double kLongestSeconds = 1e12;  // never, as a number
+
 // Throws Error that names `block` where the process is preemptive or knows no estimates.
 inline void ExpectRigidJobs(const std::string& block, const BlockSetup& setup) {
   if (setup.preemptive) {

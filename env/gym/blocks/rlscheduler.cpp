@@ -22,10 +22,10 @@
 namespace berth {
 namespace {
 
-constexpr double kLongestWait = 43200.0;  // s, MAX_WAIT_TIME
-constexpr double kMost = 1.0 - 1e-5;      // of every scaled value
+constexpr double kLongestWait = 43200.0;    // s, MAX_WAIT_TIME
+constexpr double kMostScaled = 1.0 - 1e-5;  // of every scaled value
 
-constexpr ChannelInfo kChannels[] = {
+constexpr ChannelInfo kRlSchedulerChannels[] = {
     {"wait", "time since arrival / 12 h, at most 1 - 1e-5; absent rows: 0", 0, 1},
     {"run", "requested time / longest_run_s, at most 1 - 1e-5; absent rows: 1", 0, 1},
     {"processors", "gang size / devices of the cluster, at most 1 - 1e-5; absent rows: 1", 0, 1},
@@ -35,10 +35,10 @@ constexpr ChannelInfo kChannels[] = {
     {"executable", "1: not stated", 1, 1},
     {"fits", "1 - 1e-5 where it fits now, 1e-5 where it does not; absent rows: 0", 0, 1},
 };
-constexpr std::size_t kWidth = std::size(kChannels);
-static_assert(kWidth == 8, "published: never edited");
+constexpr std::size_t kRlSchedulerWidth = std::size(kRlSchedulerChannels);
+static_assert(kRlSchedulerWidth == 8, "published: never edited");
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kRlSchedulerParams[] = {
     {"longest_run_s", "124707", "s, longest run time of the whole log: Lublin-1 124707, Lublin-2 116359"},
 };
 
@@ -102,20 +102,21 @@ class RlScheduler final : public ObservationBlock {
 
   void Write(const ObservationInput& input, const BlockOutput& out) override {
     const ClusterView& view = input.view;
-    BERTH_CHECK(run_.size() == U(view.num_jobs()) && out.jobs.stride == kWidth, run_.size(), " jobs");
+    BERTH_CHECK(run_.size() == U(view.num_jobs()) && out.jobs.stride == kRlSchedulerWidth, run_.size(),
+                " jobs");
     const double now = view.now();
     const int room = input.room[0];
     float* row = out.jobs.first;
     for (int job : input.visible) {
       if (run_[U(job)] == 0.0F) Meet(view, job);
-      row[0] = static_cast<float>(std::min((now - view.Arrival(job)) / kLongestWait, kMost));
+      row[0] = static_cast<float>(std::min((now - view.Arrival(job)) / kLongestWait, kMostScaled));
       row[1] = run_[U(job)];
       row[2] = processors_[U(job)];
       row[3] = row[4] = row[5] = row[6] = 1.0F;
-      row[7] = static_cast<float>(view.Gang(job) <= room ? kMost : 1e-5);
-      row += kWidth;
+      row[7] = static_cast<float>(view.Gang(job) <= room ? kMostScaled : 1e-5);
+      row += kRlSchedulerWidth;
     }
-    for (const float* end = out.jobs[out.queue]; row != end; row += kWidth) {
+    for (const float* end = out.jobs[out.queue]; row != end; row += kRlSchedulerWidth) {
       row[0] = row[7] = 0.0F;
       row[1] = row[2] = row[3] = row[4] = row[5] = row[6] = 1.0F;
     }
@@ -123,9 +124,9 @@ class RlScheduler final : public ObservationBlock {
 
  private:
   void Meet(const ClusterView& view, int job) {
-    run_[U(job)] = static_cast<float>(std::min(RequestedSeconds(view, job) / longest_, kMost));
+    run_[U(job)] = static_cast<float>(std::min(RequestedSeconds(view, job) / longest_, kMostScaled));
     processors_[U(job)] =
-        static_cast<float>(std::min(static_cast<double>(view.Gang(job)) / view.num_gpus(), kMost));
+        static_cast<float>(std::min(static_cast<double>(view.Gang(job)) / view.num_gpus(), kMostScaled));
   }
 
   // Candidates are in order of arrival, so the new ones are the last.
@@ -151,7 +152,7 @@ class RlScheduler final : public ObservationBlock {
   std::uint64_t epoch_ = 0;
 };
 
-std::unique_ptr<ObservationBlock> Make(Params& params, const BlockSetup& setup) {
+std::unique_ptr<ObservationBlock> MakeRlScheduler(Params& params, const BlockSetup& setup) {
   const double longest = params.Number("longest_run_s", 1e-6, 1e12);
   if (!setup.commits || !setup.arrival_order) {
     throw Error(Join("block rlscheduler: expected semantics commit and order arrival, found ",
@@ -172,9 +173,9 @@ BlockInfo RlSchedulerBlock() {
       "rlscheduler", 1,
       "the published 128 x 8 numbers of RLScheduler, for semantics commit on one type (--visible 128)",
       "Zhang et al., SC 2020; its HPCSimPickJobs.py, build_observation"};
-  info.params = kParams;
-  info.job = kChannels;
-  info.make = Make;
+  info.params = kRlSchedulerParams;
+  info.job = kRlSchedulerChannels;
+  info.make = MakeRlScheduler;
   info.selects = info.alone = true;
   return info;
 }

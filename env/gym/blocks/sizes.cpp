@@ -5,7 +5,7 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kJob[] = {
+constexpr ChannelInfo kSizesJob[] = {
     {"size", "ln(1/60 + hours left on its fastest type; when blind: that it has attained)", -5, 12},
     {"members", "ln(gang size)", 0, 10},
     {"waited", "ln(1 + hours since arrival)", 0, 12},
@@ -14,7 +14,7 @@ constexpr ChannelInfo kJob[] = {
     {"size_16", "the same for 16 hours", 0, 10},
     {"size_64", "the same for 64 hours", 0, 8},
 };
-constexpr ChannelInfo kGlobal[] = {
+constexpr ChannelInfo kSizesGlobal[] = {
     {"load",
      "ln(GPUs wanted by the candidates / GPUs in service; without preemption idle ones, at least 1), within "
      "[-3, 3]",
@@ -50,8 +50,8 @@ class Sizes final : public ObservationBlock {
 
 BlockInfo SizesBlock() {
   BlockInfo info{"sizes", 1, "how large and how old jobs are, in plain logarithms, and the load"};
-  info.job = kJob;
-  info.global = kGlobal;
+  info.job = kSizesJob;
+  info.global = kSizesGlobal;
   info.make = MakeBlock<Sizes>;
   info.foreign = info.attained_steps = true;
   return info;

@@ -9,17 +9,17 @@
 namespace berth {
 namespace {
 
-constexpr ChannelInfo kPair[] = {
+constexpr ChannelInfo kSpendingPair[] = {
     {"dearer", "ln(price of a step here / where it is cheapest), at most 5; 5 where it cannot run", 0, 5},
     {"dearer_load", "dearer x load", -15, 15},
     {"hungrier", "the same of the energy of a step, watts above idle", 0, 5},
     {"hungrier_load", "hungrier x load", -15, 15},
 };
-constexpr ChannelInfo kType[] = {
+constexpr ChannelInfo kSpendingType[] = {
     {"rent", "price of a GPU hour over the dearest type's", 0, 1},
     {"draw", "watts of a GPU above idle over the hungriest type's", 0, 1},
 };
-constexpr double kMost = 5.0;
+constexpr double kMostAbove = 5.0;
 
 class Spending final : public ObservationBlock {
  public:
@@ -73,8 +73,8 @@ class Spending final : public ObservationBlock {
       if (ln_rate_[g] < kNever) least = std::min(least, ln_price[g] - ln_rate_[g]);
     }
     for (std::size_t g = 0; g < types; ++g) {
-      double above = ln_rate_[g] < kNever ? 0.0 : kMost;
-      if (above == 0.0 && !ln_price.empty()) above = std::min(ln_price[g] - ln_rate_[g] - least, kMost);
+      double above = ln_rate_[g] < kNever ? 0.0 : kMostAbove;
+      if (above == 0.0 && !ln_price.empty()) above = std::min(ln_price[g] - ln_rate_[g] - least, kMostAbove);
       float* f = out.pairs[row * types + g];
       f[channel] = static_cast<float>(above);
       f[channel + 1] = f[channel] * load;
@@ -91,8 +91,8 @@ class Spending final : public ObservationBlock {
 
 BlockInfo SpendingBlock() {
   BlockInfo info{"spending", 1, "what a job's steps cost on each type, in money and in energy"};
-  info.pair = kPair;
-  info.type = kType;
+  info.pair = kSpendingPair;
+  info.type = kSpendingType;
   info.make = MakeBlock<Spending>;
   return info;
 }

@@ -13,13 +13,13 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kTenantsParams[] = {
     {"most", "8",
      "tenants with a row of their own, 1 to 1024, of those with jobs now: who holds and wants most GPUs "
      "first, "
      "then by number"},
 };
-constexpr ChannelInfo kJob[] = {
+constexpr ChannelInfo kTenantsJob[] = {
     {"tenant_held", "GPUs that its tenant's jobs hold, over all", 0, 1},
     {"tenant_due", "what is fair for its tenant less that, over all", -1, 1},
     {"rho",
@@ -41,7 +41,7 @@ constexpr ChannelInfo kTenant[] = {
     {"oldest", "ln(1 + time since its first waiting job arrived / 60 s) / 10; 0 = none waits", 0, 2},
     {"rho", "largest rho of its jobs; 0 when blind", -3, 3},
 };
-constexpr std::size_t kChannels = std::size(kTenant);
+constexpr std::size_t kTenantChannels = std::size(kTenant);
 
 class Tenants final : public EntityBlock {
  public:
@@ -68,7 +68,7 @@ class Tenants final : public EntityBlock {
       f[1] = static_cast<float>(Fair(tenant) - tenant.held / gpus);
       f[2] = static_cast<float>(Rho(view, job));
     }
-    WriteEntities(out.entities, most_, order_.size(), kChannels, /*edges=*/0, scratch_,
+    WriteEntities(out.entities, most_, order_.size(), kTenantChannels, /*edges=*/0, scratch_,
                   [&](std::size_t i, float* f) { WriteOne(view, all_[U(order_[i])], f); });
   }
 
@@ -156,8 +156,8 @@ BlockInfo TenantsBlock() {
   BlockInfo info{"tenants", 1,
                  "entities: tenants, what they hold, want and are due; and what a job's tenant is due",
                  "weighted fair shares; Themis (Mahajan et al., NSDI 2020)"};
-  info.params = kParams;
-  info.job = kJob;
+  info.params = kTenantsParams;
+  info.job = kTenantsJob;
   info.entity = kTenant;
   info.make = MakeEntityBlock<Tenants>;
   return info;

@@ -10,7 +10,8 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {{"exponent", "2", "of the ratio: higher looks at urgent jobs alone, 0.1 to 100"}};
+constexpr ParamInfo kCriticalRatioParams[] = {
+    {"exponent", "2", "of the ratio: higher looks at urgent jobs alone, 0.1 to 100"}};
 
 class CriticalRatioPotential final : public Potential {
  public:
@@ -49,7 +50,7 @@ PotentialInfo CriticalRatioInfo() {
           "deadlines that will be missed, each by how much of the time until it the job has to run",
           "critical ratio: Conway 1965, \"Priority dispatching and job lateness in a job shop\"",
           "deadline",
-          kParams,
+          kCriticalRatioParams,
           [](const MdpSpec& mdp) { return Reward(mdp.reward).WeightOf("deadline") > 0.0; },
           [](Params& params, const MdpSpec& mdp) -> std::unique_ptr<Potential> {
             return std::make_unique<CriticalRatioPotential>(params.Number("exponent", 0.1, 100.0), mdp);

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kReward = "reward";
 constexpr const char* kAuto = "auto";
 
-const PotentialInfo& Find(const std::string& wanted, const MdpSpec& mdp) {
+const PotentialInfo& FindPotential(const std::string& wanted, const MdpSpec& mdp) {
   const std::span<const PotentialInfo> known = Potentials();
   const auto it =
       std::find_if(known.begin(), known.end(), [&](const auto& info) { return info.name == wanted; });
@@ -33,7 +33,7 @@ const PotentialInfo& Find(const std::string& wanted, const MdpSpec& mdp) {
 std::vector<Spec> Choose(const std::string& text, const MdpSpec& mdp) {
   std::vector<Spec> specs;
   for (const std::string& part : SplitOutsideParentheses(text, '+')) specs.push_back(ParseSpec(part));
-  if (specs.empty()) Find(text, mdp);  // throws
+  if (specs.empty()) FindPotential(text, mdp);  // throws
   const std::string alone = specs.size() == 1 ? specs[0].name : "";
   if (alone != kReward && alone != kAuto) return specs;
   Params(specs[0], {}).CheckAllRead();
@@ -55,7 +55,7 @@ LearningSignal::LearningSignal(const std::string& text, const MdpSpec& mdp) {
   std::set<std::string> seen;
   for (const Spec& spec : Choose(text, mdp)) {
     if (!seen.insert(spec.name).second) throw Error(Join("signal ", text, ": ", spec.name, " twice"));
-    Add(spec, Find(spec.name, mdp), mdp);
+    Add(spec, FindPotential(spec.name, mdp), mdp);
   }
   if (terms_.empty()) name_ = kReward;
 }

@@ -15,27 +15,27 @@ namespace berth {
 namespace {
 
 // What each second of a job's run adds to a reward's term, in its unit.
-struct Prices {
+struct WorkPrices {
   std::vector<double> gpu;  // [G] a GPU
   std::vector<double> own;  // [jobs] whatever it holds; none = 0
 };
 
-Prices InMoney(const Scenario& scenario) {
-  Prices prices;
+WorkPrices InMoney(const Scenario& scenario) {
+  WorkPrices prices;
   for (const GpuType& type : scenario.data().cluster.types)
     prices.gpu.push_back(type.price_per_hour / 3600.0);
   return prices;
 }
 
 // Beyond what the GPU draws idle.
-Prices InEnergy(const Scenario& scenario) {
-  Prices prices;
+WorkPrices InEnergy(const Scenario& scenario) {
+  WorkPrices prices;
   for (const GpuType& type : scenario.data().cluster.types)
     prices.gpu.push_back((type.peak_power_w - type.idle_power_w) / 3.6e6);
   return prices;
 }
 
-Prices InTime(const Scenario& scenario) {
+WorkPrices InTime(const Scenario& scenario) {
   const JobTable& jobs = scenario.data().jobs;
   std::vector<double> gpus;
   for (const GpuType& type : scenario.data().cluster.types) gpus.push_back(type.count);
@@ -51,7 +51,7 @@ Prices InTime(const Scenario& scenario) {
 
 struct Term {
   const char* reward;
-  Prices (*prices)(const Scenario& scenario);
+  WorkPrices (*prices)(const Scenario& scenario);
 };
 constexpr Term kTerms[] = {{"cost", InMoney}, {"energy", InEnergy}, {"makespan", InTime}};
 
@@ -66,7 +66,7 @@ class WorkPotential final : public Potential {
     for (const Term& term : kTerms) {
       const double weight = reward_.WeightOf(term.reward);
       if (weight == 0.0) continue;
-      const Prices prices = term.prices(scenario);
+      const WorkPrices prices = term.prices(scenario);
       for (std::size_t g = 0; g < prices.gpu.size(); ++g) price_[g] += weight * prices.gpu[g];
       for (std::size_t job = 0; job < prices.own.size(); ++job) own_[job] += weight * prices.own[job];
     }
@@ -81,7 +81,8 @@ class WorkPotential final : public Potential {
       const auto [steps, type] = LeftOf(simulator, job, preemptive_);
       double step = least_[U(job)];
       if (type >= 0)
-        step = (scenario.data().jobs.gang[U(job)] * price_[U(type)] + own_[U(job)]) / scenario.Rate(job, type);
+        step =
+            (scenario.data().jobs.gang[U(job)] * price_[U(type)] + own_[U(job)]) / scenario.Rate(job, type);
       return steps * step;
     });
   }

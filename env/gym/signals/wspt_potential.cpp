@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTypical = 64;  // jobs that stand for all that may arrive
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kWsptParams[] = {
     {"delay", "1.5", "weight of the delays: jobs seldom leave no GPU idle before them, 0 to 100"},
     {"exponent", "1.6",
      "work is gang^exponent x time left: gangs are harder to place than their GPUs say, 0 to 10; of who "
@@ -133,7 +133,7 @@ PotentialInfo WsptInfo() {
       "delays of jobs worked off by weight over work on one machine of all GPUs, and then their time alone",
       "Smith 1956, \"Various optimizers for single-stage production\"; weights of the terms are Berth's",
       "jct, slowdown or demand",
-      kParams,
+      kWsptParams,
       [](const MdpSpec& mdp) { return Reward(mdp.reward).CostsTime(); },
       [](Params& params, const MdpSpec& mdp) -> std::unique_ptr<Potential> {
         return std::make_unique<WsptPotential>(params.Number("delay", 0.0, 100.0),

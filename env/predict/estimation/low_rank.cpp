@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint32_t kStart = 3;  // of the streams of Purpose::kEstimate
+constexpr std::uint32_t kStartStream = 3;  // of the streams of Purpose::kEstimate
 constexpr double kStartDeviation = 0.1;
 constexpr double kFirstRidge = 1.0;  // on the way down to a smaller one
 
@@ -56,7 +56,7 @@ class Fit {
       if (matrix.known[at] != 0) sum += matrix.value[at], count += 1.0;
     }
     mean_ = count > 0.0 ? sum / count : 0.0;
-    Stream stream(options.seed, Purpose::kEstimate, Split::kTrain, kStart);
+    Stream stream(options.seed, Purpose::kEstimate, Split::kTrain, kStartStream);
     for (int j = 0; j < matrix.columns; ++j) {
       for (int k = 1; k < width_; ++k) columns_.Line(j)[k] = kStartDeviation * stream.Normal();
     }

@@ -31,8 +31,8 @@ Likeness Compare(const PartialMatrix& matrix, int row, const PartialMatrix& refe
 }
 
 // Nearest first. Empty where the row shares nothing with any.
-std::vector<Likeness> Nearest(const PartialMatrix& matrix, int row, const PartialMatrix& references,
-                              int own) {
+std::vector<Likeness> NearestReferences(const PartialMatrix& matrix, int row, const PartialMatrix& references,
+                                        int own) {
   std::vector<Likeness> found;
   int most = 0;
   for (int r = 0; r < references.rows; ++r) {
@@ -75,7 +75,7 @@ std::vector<double> CompleteByReference(const PartialMatrix& matrix, const Parti
   std::vector<double> values(matrix.value.size());
   for (int i = 0; i < matrix.rows; ++i) {
     const int self = own[static_cast<std::size_t>(i)];
-    const std::vector<Likeness> nearest = Nearest(matrix, i, references, self);
+    const std::vector<Likeness> nearest = NearestReferences(matrix, i, references, self);
     const double row_mean = MeanKnown(matrix, i);
     for (int j = 0; j < matrix.columns; ++j) {
       const auto knows = std::find_if(nearest.begin(), nearest.end(),

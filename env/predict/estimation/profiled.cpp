@@ -6,7 +6,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {BERTH_PROFILING_PARAMS("1", "60")};
+constexpr ParamInfo kProfiledParams[] = {BERTH_PROFILING_PARAMS("1", "60")};
 
 class Profiled final : public Estimator {
  public:
@@ -19,7 +19,7 @@ class Profiled final : public Estimator {
 
 EstimatorInfo ProfiledEstimator() {
   return {"profiled", "a profiling run of every way of running; completed where a run was too short",
-          "Quasar, Delimitrou & Kozyrakis, ASPLOS 2014", kParams,
+          "Quasar, Delimitrou & Kozyrakis, ASPLOS 2014", kProfiledParams,
           [](Params&) -> std::unique_ptr<Estimator> { return std::make_unique<Profiled>(); }};
 }
 

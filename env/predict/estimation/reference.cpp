@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {BERTH_PROFILING_PARAMS("0.3", "0")};
+constexpr ParamInfo kReferenceParams[] = {BERTH_PROFILING_PARAMS("0.3", "0")};
 
 class Reference final : public Estimator {
  public:
@@ -27,7 +27,7 @@ class Reference final : public Estimator {
 EstimatorInfo ReferenceEstimator() {
   return {"reference",
           "the job type, of those profiled in full before, that the measured rates are most like",
-          "Gavel, OSDI 2020, §6; classification of Paragon, ASPLOS 2013", kParams,
+          "Gavel, OSDI 2020, §6; classification of Paragon, ASPLOS 2013", kReferenceParams,
           [](Params&) -> std::unique_ptr<Estimator> { return std::make_unique<Reference>(); }};
 }
 

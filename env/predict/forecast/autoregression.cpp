@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kAutoregressionParams[] = {
     {"order", "3", "how many values before are read, from 1"},
     {"season", "0", "steps after which the series repeats: one more value that is read; 0 = none"},
 };
@@ -80,7 +80,7 @@ class Autoregression final : public Forecaster {
 
 ForecasterInfo AutoregressionForecaster() {
   return {"ar", "autoregression fitted by least squares", "Box & Jenkins, Time Series Analysis, 1970",
-          kParams, [](Params& params) -> std::unique_ptr<Forecaster> {
+          kAutoregressionParams, [](Params& params) -> std::unique_ptr<Forecaster> {
             const int order = static_cast<int>(params.Integer("order", 1, 1000));
             return std::make_unique<Autoregression>(order,
                                                     static_cast<int>(params.Integer("season", 0, 100000)));

@@ -6,7 +6,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {{"alpha", "fit", "weight of the last value, [0, 1], or fit"}};
+constexpr ParamInfo kExponentialParams[] = {{"alpha", "fit", "weight of the last value, [0, 1], or fit"}};
 constexpr double kDefault = 0.2;  // until fitted
 constexpr double kCandidates[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0};
 
@@ -43,8 +43,8 @@ class Exponential final : public Forecaster {
 }  // namespace
 
 ForecasterInfo ExponentialForecaster() {
-  return {"exponential", "simple exponential smoothing", "Brown, Statistical Forecasting, 1959", kParams,
-          [](Params& params) -> std::unique_ptr<Forecaster> {
+  return {"exponential", "simple exponential smoothing", "Brown, Statistical Forecasting, 1959",
+          kExponentialParams, [](Params& params) -> std::unique_ptr<Forecaster> {
             return std::make_unique<Exponential>(SmoothingParameter(params, "alpha"));
           }};
 }

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kHoltWintersParams[] = {
     {"season", "24", "steps after which the series repeats, from 2"},
     {"alpha", "fit", "smoothing of the level, [0, 1], or fit"},
     {"beta", "fit", "smoothing of the trend, [0, 1], or fit"},
@@ -130,7 +130,7 @@ class HoltWinters final : public Forecaster {
 
 ForecasterInfo HoltWintersForecaster() {
   return {"holt_winters", "level, damped trend and additive season by exponential smoothing",
-          "Winters 1960; Gardner & McKenzie 1985", kParams,
+          "Winters 1960; Gardner & McKenzie 1985", kHoltWintersParams,
           [](Params& params) -> std::unique_ptr<Forecaster> {
             const int season = static_cast<int>(params.Integer("season", 2, 100000));
             const std::array<double, 3> given = {SmoothingParameter(params, "alpha"),

@@ -7,7 +7,8 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {{"season", "24", "steps after which the series repeats, from 1"}};
+constexpr ParamInfo kSeasonalNaiveParams[] = {
+    {"season", "24", "steps after which the series repeats, from 1"}};
 
 class SeasonalNaive final : public Forecaster {
  public:
@@ -37,7 +38,7 @@ class SeasonalNaive final : public Forecaster {
 
 ForecasterInfo SeasonalNaiveForecaster() {
   return {"seasonal_naive", "the value a season ago",
-          "Hyndman & Athanasopoulos, Forecasting: Principles and Practice, §5.2", kParams,
+          "Hyndman & Athanasopoulos, Forecasting: Principles and Practice, §5.2", kSeasonalNaiveParams,
           [](Params& params) -> std::unique_ptr<Forecaster> {
             return std::make_unique<SeasonalNaive>(static_cast<int>(params.Integer("season", 1, 100000)));
           }};

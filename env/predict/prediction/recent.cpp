@@ -31,7 +31,7 @@ double Statistic(std::vector<double> values, RecentStatistic statistic, double q
 
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kRecentParams[] = {
     {"statistic", "median", "of those sizes: mean | median | quantile | geometric (mean)"},
     {"window", "20", "how many of a kind are remembered, from 1"},
     {"least", "3", "how many a kind must have before it answers, from 1; at most window"},
@@ -61,7 +61,7 @@ class Recent final : public SizePredictor {
 
 SizePredictorInfo RecentSizePredictor() {
   return {"recent", "a statistic of the last sizes of its kind: job type, tenant and gang, else wider",
-          "Gibbons, JSSPP 1997; Smith, Foster & Taylor, JSSPP 1998; Tsafrir et al., TPDS 2007", kParams,
+          "Gibbons, JSSPP 1997; Smith, Foster & Taylor, JSSPP 1998; Tsafrir et al., TPDS 2007", kRecentParams,
           [](Params& params) -> std::unique_ptr<SizePredictor> {
             const auto statistic = static_cast<RecentStatistic>(
                 params.Choice("statistic", {"mean", "median", "quantile", "geometric"}));

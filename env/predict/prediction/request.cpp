@@ -9,7 +9,7 @@
 namespace berth {
 namespace {
 
-constexpr ParamInfo kParams[] = {
+constexpr ParamInfo kRequestParams[] = {
     {"adjust", "true", "false = the request as it is"},
     {"window", "20", "how many of a kind are remembered, from 1"},
     {"least", "3", "how many a kind must have before it answers, from 1; at most window"},
@@ -47,7 +47,7 @@ class Request final : public SizePredictor {
 
 SizePredictorInfo RequestSizePredictor() {
   return {"request", "the user's request times what such jobs used of theirs",
-          "Tang, Lan, Desai & Buettner, IPDPS 2010", kParams,
+          "Tang, Lan, Desai & Buettner, IPDPS 2010", kRequestParams,
           [](Params& params) -> std::unique_ptr<SizePredictor> {
             const bool adjust = params.Bool("adjust");
             const int window = static_cast<int>(params.Integer("window", 1, 1000000));

@@ -24,9 +24,9 @@ struct Ablation {
 };
 
 // Steps of both: those of one member, so that what is compared learns from as many rows.
-constexpr long long kSteps = 1'000'000;
+constexpr long long kAblationSteps = 1'000'000;
 constexpr const char* kBoth = "--members 1";
-constexpr const char* kPlain = "pair_scorer";
+constexpr const char* kPlainNetwork = "pair_scorer";
 // What is hidden can be remembered only by who knows little: of jobs what they have done.
 constexpr const char* kBlind = "--knowledge blind";
 constexpr const char* kBlindWithMemory =
@@ -105,7 +105,7 @@ Words OptionsOf(const ActionRow& row, const std::string& more) {
 }
 
 std::string BesideOf(const Ablation& ablation) {
-  return *ablation.beside == '\0' ? kPlain : ablation.beside;
+  return *ablation.beside == '\0' ? kPlainNetwork : ablation.beside;
 }
 
 // The rows of the table, each once.
@@ -118,7 +118,7 @@ std::vector<const ActionRow*> Rows() {
   return rows;
 }
 
-std::vector<ChildStep> Trainings(const ActionStudy& study) {
+std::vector<ChildStep> AblationTrainings(const ActionStudy& study) {
   std::vector<ChildStep> steps;
   for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed) {
     for (const Ablation& it : kParts) {
@@ -128,15 +128,15 @@ std::vector<ChildStep> Trainings(const ActionStudy& study) {
         return &RowOf(other) == &row && BesideOf(other) == BesideOf(it);
       };
       if (&*std::find_if(std::begin(kParts), std::end(kParts), same) == &it)
-        steps.push_back(
-            study.Training(NameOf(row, BesideOf(it)), seed, kSteps, OptionsOf(row, it.beside_options)));
-      steps.push_back(study.Training(NameOf(row, it.name), seed, kSteps, OptionsOf(row, it.options)));
+        steps.push_back(study.Training(NameOf(row, BesideOf(it)), seed, kAblationSteps,
+                                       OptionsOf(row, it.beside_options)));
+      steps.push_back(study.Training(NameOf(row, it.name), seed, kAblationSteps, OptionsOf(row, it.options)));
     }
   }
   return steps;
 }
 
-std::vector<ChildStep> Evaluations(const ActionStudy& study) {
+std::vector<ChildStep> AblationEvaluations(const ActionStudy& study) {
   std::vector<ChildStep> steps;
   for (const ActionRow* row : Rows()) {
     std::vector<std::string> specs, names;
@@ -154,10 +154,10 @@ std::vector<ChildStep> Evaluations(const ActionStudy& study) {
   return steps;
 }
 
-void Report(const ActionStudy& study, ReproductionPage& page) {
+void ReportAblations(const ActionStudy& study, ReproductionPage& page) {
   page.Heading(Join("What each part gives (`", kAblations, "`)"));
   page.Paragraph(Join(
-      "The row's own training at ", Thousands(static_cast<double>(kSteps)), " steps and `", kBoth,
+      "The row's own training at ", Thousands(static_cast<double>(kAblationSteps)), " steps and `", kBoth,
       "`, with one thing otherwise: its metric over that without the change, all seeds of both; intervals "
       "are over workloads and the seeds of the former, beside the mean of the latter's. "
       "Above 1 what was taken away helps, below 1 what was added does. What is blind is compared with the "
@@ -178,7 +178,7 @@ void Report(const ActionStudy& study, ReproductionPage& page) {
 }  // namespace
 
 ActionSection AblationsSection() {
-  return {kAblations, Trainings, Evaluations, Report};
+  return {kAblations, AblationTrainings, AblationEvaluations, ReportAblations};
 }
 
 }  // namespace berth

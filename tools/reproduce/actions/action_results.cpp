@@ -15,7 +15,7 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kBootstrapSeed = 25;
+constexpr std::uint64_t kActionBootstrapSeed = 25;
 
 }  // namespace
 
@@ -75,7 +75,7 @@ Interval ActionResults::Ratio(const std::vector<std::string>& schedulers, const 
                               const ActionMetric& metric) const {
   std::vector<Grid> policies;
   for (const std::string& scheduler : schedulers) policies.push_back({Values(scheduler, metric)});
-  const Comparison over = Compare(policies, {MeanValues(to, metric)}, kBootstrapSeed);
+  const Comparison over = Compare(policies, {MeanValues(to, metric)}, kActionBootstrapSeed);
   // Workloads on which one has no value would be left out for all, which flatters who did nothing there.
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   return over.workloads == static_cast<int>(workloads_) ? over.overall : Interval{kNone, kNone, kNone};

@@ -18,7 +18,7 @@ using Cells = ReproductionPage::Cells;
 
 constexpr const char* kGeneralist = "generalist";  // of --only
 
-constexpr long long kSteps = 6'000'000;
+constexpr long long kGeneralistSteps = 6'000'000;
 constexpr const char* kActions = "start,pack?,resize?,gather?";
 constexpr const char* kTraining[] = {"--actions", kActions, "--visible", "32",
                                      "--envs",    "96",     "--members", "2"};
@@ -80,11 +80,11 @@ std::string ByCombination(std::size_t i) {
   return Join(kGeneralist, "_held_out_", i + 1);
 }
 
-std::vector<std::string> Fixed() {
+std::vector<std::string> FixedSchedulers() {
   return {std::begin(kFixed), std::end(kFixed)};
 }
 
-std::vector<ChildStep> Trainings(const ActionStudy& study) {
+std::vector<ChildStep> GeneralistTrainings(const ActionStudy& study) {
   const std::string mix = MixOf(TrainingCombinations());
   std::vector<ChildStep> steps;
   for (std::int64_t seed = study.first_seed; seed < study.last_seed; ++seed) {
@@ -92,13 +92,13 @@ std::vector<ChildStep> Trainings(const ActionStudy& study) {
       if (seed - study.first_seed >= variant.seeds) continue;
       Words options(std::begin(kTraining), std::end(kTraining));
       options.insert(options.end(), {"--network", variant.network, "--workload", mix});
-      steps.push_back(study.Training(variant.name, seed, kSteps, options));
+      steps.push_back(study.Training(variant.name, seed, kGeneralistSteps, options));
     }
   }
   return steps;
 }
 
-std::vector<ChildStep> Evaluations(const ActionStudy& study) {
+std::vector<ChildStep> GeneralistEvaluations(const ActionStudy& study) {
   const std::vector<std::string> policies =
       Joined(study.Policies(kPlain.name), study.Policies(kAttention.name));
   std::vector<ChildStep> steps;
@@ -110,13 +110,13 @@ std::vector<ChildStep> Evaluations(const ActionStudy& study) {
   for (std::size_t i = 0; i < held_out.size(); ++i) {
     Words words = {"--workload", held_out[i].workload, "--cluster", held_out[i].cluster};
     if (!held_out[i].features.empty()) words.insert(words.end(), {"--features", held_out[i].features});
-    steps.push_back(
-        study.Evaluation(ByCombination(i), Joined(Fixed(), policies), kHeldOutSeeds, kWindow, words));
+    steps.push_back(study.Evaluation(ByCombination(i), Joined(FixedSchedulers(), policies), kHeldOutSeeds,
+                                     kWindow, words));
   }
   return steps;
 }
 
-void Report(const ActionStudy& study, ReproductionPage& page) {
+void ReportGeneralist(const ActionStudy& study, ReproductionPage& page) {
   const std::vector<std::string> policies = study.Policies(kPlain.name),
                                  attending = study.Policies(kAttention.name);
   page.Heading(Join("One policy for all of them (`", kGeneralist, "`)"));
@@ -124,7 +124,7 @@ void Report(const ActionStudy& study, ReproductionPage& page) {
   for (const char* word : kTraining) text += (text.empty() ? "" : " ") + std::string(word);
   page.Paragraph(Join("Trained on ", TrainingCombinations().size(),
                       " clusters, loads and sets of features in turn, drawn together: `", text, "`, ",
-                      Thousands(static_cast<double>(kSteps)), " steps a seed, with `--network ",
+                      Thousands(static_cast<double>(kGeneralistSteps)), " steps a seed, with `--network ",
                       kPlain.network, "`, and beside it from ", attending.size(), " of the seeds with `",
                       kAttention.network,
                       "`. Of the rows it can be held to those of completion times: against each row's own "
@@ -171,7 +171,7 @@ void Report(const ActionStudy& study, ReproductionPage& page) {
   int ahead = 0;
   held = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const std::string best = results[i].Best(Fixed(), kMeanJct);
+    const std::string best = results[i].Best(FixedSchedulers(), kMeanJct);
     if (results[i].keep_up(policies) && results[i].keep_up(attending) && results[i].keeps_up(fixed)) {
       const double ratio = results[i].Ratio(policies, fixed, kMeanJct).mean;
       ++held, ahead += ratio < 1.0;
@@ -200,7 +200,7 @@ void Report(const ActionStudy& study, ReproductionPage& page) {
 }  // namespace
 
 ActionSection GeneralistSection() {
-  return {kGeneralist, Trainings, Evaluations, Report};
+  return {kGeneralist, GeneralistTrainings, GeneralistEvaluations, ReportGeneralist};
 }
 
 }  // namespace berth

@@ -93,7 +93,7 @@ ChildStep Evaluation(const ActionStudy& study, const ActionRow& row) {
 }
 
 // A row's table, and whether it is won.
-RowVerdict Report(const ActionStudy& study, const ActionRow& row, ReproductionPage& page, Cells& summary) {
+RowVerdict ReportRow(const ActionStudy& study, const ActionRow& row, ReproductionPage& page, Cells& summary) {
   const ActionResults results(study.ResultFile(row.name));
   const bool bounded = *row.no_worse.key != '\0';
   const std::vector<std::string> specialists = SpecialistSpecs(study, row),
@@ -250,7 +250,7 @@ int ReproduceActions(const std::vector<std::string>& arguments) {
       continue;
     }
     Cells cells;
-    const RowVerdict verdict = Report(study, *row, tables, cells);
+    const RowVerdict verdict = ReportRow(study, *row, tables, cells);
     won += verdict == RowVerdict::kWon, lost += verdict == RowVerdict::kLost;
     not_compared += verdict == RowVerdict::kNotCompared;
     summary.push_back(std::move(cells));

@@ -15,14 +15,14 @@ namespace {
 using Cells = ReproductionPage::Cells;
 
 constexpr const char* kPrefix = "ablation_search_";  // of their names; kPrefix + full is what they are beside
-constexpr std::size_t kWorkloads = 5;
+constexpr std::size_t kAblationsWorkloads = 5;
 
-LoadGrid GridOf(const LearnedSettings& settings) {
+LoadGrid AblationsGrid(const LearnedSettings& settings) {
   LoadGrid grid;
   grid.loads = {kLoads[1], kLoads[4]};
   grid.seeds = settings.workloads;
   grid.drawn = settings.drawn;
-  grid.seeds.resize(std::min(grid.seeds.size(), kWorkloads));
+  grid.seeds.resize(std::min(grid.seeds.size(), kAblationsWorkloads));
   return grid;
 }
 
@@ -98,7 +98,7 @@ void WriteSearches(const LoadGrid& grid, const LearnedSettings& settings, const 
 }  // namespace
 
 void PlanAblations(const LearnedSettings& settings, ReproductionRuns& runs) {
-  const LoadGrid grid = GridOf(settings);
+  const LoadGrid grid = AblationsGrid(settings);
   grid.Plan(runs, "srpt");
   for (const Recipe* recipe : Ablations()) {
     for (const std::string& spec : settings.policies.Specs(recipe->name)) grid.Plan(runs, spec);
@@ -107,7 +107,7 @@ void PlanAblations(const LearnedSettings& settings, ReproductionRuns& runs) {
 }
 
 void ReportAblations(const LearnedSettings& settings, const ReproductionRuns& runs, LearnedPage& out) {
-  const LoadGrid grid = GridOf(settings);
+  const LoadGrid grid = AblationsGrid(settings);
   out.page.Heading("With and without each ingredient");
   ReportGradientAblations(settings, runs, out);
   out.page.Paragraph(Join(

@@ -24,16 +24,16 @@ using Cells = ReproductionPage::Cells;
 
 constexpr const char* kPolicy = "hetero_oracle";
 constexpr const char* kBaselines[] = {"srpt", "tuned", "matching", "nash_welfare"};
-constexpr std::size_t kWorkloads = 10;  // that decide which of them is best
+constexpr std::size_t kBehaviourWorkloads = 10;  // that decide which of them is best
 constexpr const char* kCurves[] = {"hetero_oracle", "hetero_blind"};
 constexpr double kStripHours = 48.0;
 constexpr int kStripGpus = 12;  // of each type
 
-LoadGrid GridOf(const LearnedSettings& settings) {
+LoadGrid BehaviourGrid(const LearnedSettings& settings) {
   LoadGrid grid;
   grid.loads = {kLoads[1]};
   grid.seeds = settings.workloads;
-  grid.seeds.resize(std::min(grid.seeds.size(), kWorkloads));
+  grid.seeds.resize(std::min(grid.seeds.size(), kBehaviourWorkloads));
   grid.drawn = settings.drawn;
   grid.keep_jct_at = kLoads[1].rate;  // as the experiment cluster keeps them
   return grid;
@@ -130,7 +130,7 @@ void ReportCurves(const LearnedSettings& settings, ReproductionPage& page) {
 }  // namespace
 
 void PlanBehaviour(const LearnedSettings& settings, ReproductionRuns& runs) {
-  const LoadGrid grid = GridOf(settings);
+  const LoadGrid grid = BehaviourGrid(settings);
   for (const char* spec : kBaselines) grid.Plan(runs, spec);
 }
 
@@ -138,7 +138,7 @@ void ReportBehaviour(const LearnedSettings& settings, const ReproductionRuns& ru
   ReproductionPage& page = out.page;
   ReportCurves(settings, page);
   page.Heading("Who gets which GPUs");
-  const LoadGrid grid = GridOf(settings);
+  const LoadGrid grid = BehaviourGrid(settings);
   const std::vector<TrainedPolicy> policies = settings.policies.Find(kPolicy);
   const std::string best = BestBaseline(grid, runs);
   if (policies.empty() || best.empty()) {

@@ -16,7 +16,7 @@ using Cells = ReproductionPage::Cells;
 constexpr double kCurveRate = 5.6;  // single-GPU jobs/h of the distributions
 constexpr int kCurvePoints = 200;   // of each distribution in the file behind the picture
 
-LoadGrid GridOf(const LearnedSettings& settings) {
+LoadGrid ClusterGrid(const LearnedSettings& settings) {
   LoadGrid grid;
   grid.loads.assign(std::begin(kLoads), std::end(kLoads));
   if (settings.quick) grid.loads = {kLoads[1], kLoads[4]};
@@ -153,7 +153,7 @@ std::vector<std::string> Shown(const ClusterPart& part, const ClusterResult& res
 }  // namespace
 
 void PlanCluster(const LearnedSettings& settings, ReproductionRuns& runs) {
-  const LoadGrid grid = GridOf(settings);
+  const LoadGrid grid = ClusterGrid(settings);
   for (const Opponent& opponent : RegisteredOpponents(grid.Sample()).run)
     grid.Plan(runs, opponent.spec, AffordableWorkloads(opponent.spec, grid.seeds.size()));
   for (const ClusterPart& part : kClusterParts) {
@@ -162,7 +162,7 @@ void PlanCluster(const LearnedSettings& settings, ReproductionRuns& runs) {
 }
 
 void ReportCluster(const LearnedSettings& settings, const ReproductionRuns& runs, LearnedPage& out) {
-  const LoadGrid grid = GridOf(settings);
+  const LoadGrid grid = ClusterGrid(settings);
   const Opponents opponents = RegisteredOpponents(grid.Sample());
   ReproductionPage& page = out.page;
   page.Heading("A heterogeneous cluster: 36 V100, 36 P100, 36 K80");

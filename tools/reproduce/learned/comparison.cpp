@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
@@ -15,8 +14,7 @@ namespace berth {
 namespace {
 
 constexpr int kResamples = 10000;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr Interval kNone{kNan, kNan, kNan};
+constexpr Interval kNoInterval{kNoResult, kNoResult, kNoResult};
 
 using Picks = std::vector<std::uint32_t>;
 
@@ -94,8 +92,8 @@ Comparison Compare(std::span<const Grid> policies, const Grid& other, std::uint6
   for (const Grid& policy : policies)
     BERTH_CHECK(policy.size() == other.size(), policy.size(), " conditions");
   Comparison result;
-  result.overall = kNone;
-  result.each.assign(other.size(), kNone);
+  result.overall = kNoInterval;
+  result.each.assign(other.size(), kNoInterval);
   const Common common = CommonPart(policies, other);
   result.conditions = static_cast<int>(common.conditions.size());
   result.workloads = static_cast<int>(common.workloads.size());
@@ -145,7 +143,7 @@ Interval HierarchicalMean(std::span<const std::vector<double>> values, std::uint
   };
   Picks seeds = All(values.size()), workloads = All(values[0].size());
   const double estimate = mean(seeds, workloads);
-  if (std::isnan(estimate)) return kNone;
+  if (std::isnan(estimate)) return kNoInterval;
   std::vector<double> resampled;
   Stream stream(seed, Purpose::kBootstrap);
   for (int i = 0; i < kResamples && seeds.size() * workloads.size() > 1; ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace berth {
 // One scheduler, or one trained policy: values[condition][workload], a mean JCT, say; smaller is better. A
 // condition is a load. NaN = no result there.
 using Grid = std::vector<std::vector<double>>;
+
+inline constexpr double kNoResult = std::numeric_limits<double>::quiet_NaN();
+inline constexpr std::uint64_t kBootstrapSeed = 8;  // of all tables
 
 struct Comparison {
   Interval overall;            // of the mean over `conditions` of each one's ratio of means

@@ -16,7 +16,6 @@ namespace {
 using Cells = ReproductionPage::Cells;
 
 constexpr int kTrials = 3000, kQuickTrials = 20;
-constexpr std::uint64_t kBootstrapSeed = 8;
 
 std::vector<std::string> RuleSpecs(const LublinCase& c) {
   std::vector<std::string> specs;
@@ -29,8 +28,8 @@ std::string InOrderSpec(const LublinCase& c) {
               ",backfill=", c.setting->backfill ? "easy" : "none", ")");
 }
 
-PlannedWorkload Searched(const std::shared_ptr<const Scenario>& log, const LublinCase& c, int start,
-                         bool quick) {
+PlannedWorkload SearchedStart(const std::shared_ptr<const Scenario>& log, const LublinCase& c, int start,
+                              bool quick) {
   const int trials = quick ? kQuickTrials : kTrials;
   PlannedWorkload workload = SequenceWorkload(log, c, start);
   workload.change_name = Join("order searched in ", trials, " moves");
@@ -68,7 +67,7 @@ void PlanHeadroom(const LearnedSettings& settings, ReproductionRuns& runs) {
     const std::shared_ptr<const Scenario> log = ReadLublin(folder, c);
     const double cost = kSequenceCost * (settings.quick ? kQuickTrials : kTrials);
     for (const int start : HpcDisjointStarts()) {
-      runs.Plan(Searched(log, c, start, settings.quick), InOrderSpec(c), cost);
+      runs.Plan(SearchedStart(log, c, start, settings.quick), InOrderSpec(c), cost);
       for (const std::string& rule : RuleSpecs(c))
         runs.Plan(SequenceWorkload(log, c, start), rule, kSequenceCost);
       for (const TrainedPolicy& policy : settings.policies.Find(c.policy))
@@ -102,8 +101,8 @@ void ReportHeadroom(const LearnedSettings& settings, const ReproductionRuns& run
       if (!std::isnan(Mean(all)) && (best_name.empty() || Mean(all) < Mean(best)))
         best = all, best_name = rule.name;
     }
-    const std::vector<double> searched =
-        Slowdowns(runs, InOrderSpec(c), [&](int start) { return Searched(none, c, start, settings.quick); });
+    const std::vector<double> searched = Slowdowns(
+        runs, InOrderSpec(c), [&](int start) { return SearchedStart(none, c, start, settings.quick); });
     if (best_name.empty() || std::isnan(Mean(searched))) continue;
     std::vector<Grid> learned;
     double mean = 0.0;

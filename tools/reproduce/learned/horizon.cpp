@@ -14,16 +14,16 @@ namespace {
 using Cells = ReproductionPage::Cells;
 
 constexpr int kDrawn[] = {4400, 8000, 12000};
-constexpr std::size_t kWorkloads = 5;
-constexpr const char* kOpponents[] = {"srpt",  "tuned", "matching",   "nash_welfare",
-                                      "gavel", "las",   "tuned_blind"};
+constexpr std::size_t kHorizonWorkloads = 5;
+constexpr const char* kHorizonOpponents[] = {"srpt",  "tuned", "matching",   "nash_welfare",
+                                             "gavel", "las",   "tuned_blind"};
 constexpr const char* kPolicies[] = {"hetero_oracle", "hetero_blind"};
 
-LoadGrid GridOf(const LearnedSettings& settings, int drawn) {
+LoadGrid HorizonGrid(const LearnedSettings& settings, int drawn) {
   LoadGrid grid;
   grid.loads = {kLoads[1], kLoads[4]};
   grid.seeds = settings.workloads;
-  grid.seeds.resize(std::min(grid.seeds.size(), kWorkloads));
+  grid.seeds.resize(std::min(grid.seeds.size(), kHorizonWorkloads));
   grid.drawn = drawn;
   grid.keep_jct_at = kLoads[1].rate;  // as the experiment cluster keeps them
   return grid;
@@ -33,8 +33,8 @@ LoadGrid GridOf(const LearnedSettings& settings, int drawn) {
 
 void PlanHorizon(const LearnedSettings& settings, ReproductionRuns& runs) {
   for (const int drawn : kDrawn) {
-    const LoadGrid grid = GridOf(settings, drawn);
-    for (const char* spec : kOpponents) grid.Plan(runs, spec);
+    const LoadGrid grid = HorizonGrid(settings, drawn);
+    for (const char* spec : kHorizonOpponents) grid.Plan(runs, spec);
     for (const char* name : kPolicies) {
       for (const std::string& spec : settings.policies.Specs(name)) grid.Plan(runs, spec);
     }
@@ -46,12 +46,12 @@ void ReportHorizon(const LearnedSettings& settings, const ReproductionRuns& runs
   page.Heading("How long arrivals go on");
   page.Paragraph(Join(
       "Mean JCT in hours of the same jobs, 3000 to 4000, when 4,400, 8,000 or 12,000 jobs are drawn; ",
-      GridOf(settings, kDrawn[0]).seeds.size(),
+      HorizonGrid(settings, kDrawn[0]).seeds.size(),
       " workloads. A run ends when the measured jobs are done: whoever starves the longest of them ends them "
       "only when arrivals stop, and a mean that grows with the jobs drawn says so. ",
       LoadMarks()));
   Cells header = {"scheduler"};
-  for (const Load& load : GridOf(settings, kDrawn[0]).loads) {
+  for (const Load& load : HorizonGrid(settings, kDrawn[0]).loads) {
     for (const int drawn : kDrawn) header.push_back(Join(load.Name(), ", ", drawn, " drawn"));
   }
   std::vector<Cells> rows;
@@ -59,7 +59,7 @@ void ReportHorizon(const LearnedSettings& settings, const ReproductionRuns& runs
     Cells row = {name};
     for (std::size_t load = 0; load < 2; ++load) {
       for (const int drawn : kDrawn)
-        row.push_back(ResultAt(GridOf(settings, drawn), runs, load, spec).Cell());
+        row.push_back(ResultAt(HorizonGrid(settings, drawn), runs, load, spec).Cell());
     }
     rows.push_back(std::move(row));
   };
@@ -68,17 +68,17 @@ void ReportHorizon(const LearnedSettings& settings, const ReproductionRuns& runs
     Cells row = {Join("**learned**, `", name, "`, ", specs.size(), " seeds")};
     for (std::size_t load = 0; load < 2; ++load) {
       for (const int drawn : kDrawn) {
-        row.push_back(
-            specs.empty()
-                ? "not available"
-                : WithInterval(LearnedMean(Grids(GridOf(settings, drawn), runs, specs), load), 2, 3600.0));
+        row.push_back(specs.empty()
+                          ? "not available"
+                          : WithInterval(LearnedMean(Grids(HorizonGrid(settings, drawn), runs, specs), load),
+                                         2, 3600.0));
       }
     }
     rows.push_back(std::move(row));
     for (const TrainedPolicy& policy : settings.policies.Find(name))
       add(Join("`", name, "`, seed ", policy.seed), policy.Spec());
   }
-  for (const char* spec : kOpponents) add(Join("`", spec, "`"), spec);
+  for (const char* spec : kHorizonOpponents) add(Join("`", spec, "`"), spec);
   page.Rows(header, rows);
 }
 

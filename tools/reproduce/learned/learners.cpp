@@ -13,16 +13,16 @@ using Cells = ReproductionPage::Cells;
 
 constexpr const char* kLearners[][2] = {
     {"PPO", "learner_ppo"}, {"DQN", "learner_dqn"}, {"REINFORCE", "learner_reinforce"}};
-constexpr const char* kOpponents[] = {"fcfs", "priority", "easy", "las", "srpt", "tuned", "gavel"};
-constexpr std::size_t kWorkloads = 5;
+constexpr const char* kLearnersOpponents[] = {"fcfs", "priority", "easy", "las", "srpt", "tuned", "gavel"};
+constexpr std::size_t kLearnersWorkloads = 5;
 constexpr const char* kDqnBeats[] = {"fcfs", "easy", "las"};  // our own target
 
-LoadGrid GridOf(const LearnedSettings& settings) {
+LoadGrid LearnersGrid(const LearnedSettings& settings) {
   LoadGrid grid;
   grid.loads.assign(std::begin(kLoads), std::end(kLoads));
   if (settings.quick) grid.loads = {kLoads[1], kLoads[4]};
   grid.seeds = settings.workloads;
-  grid.seeds.resize(std::min(grid.seeds.size(), kWorkloads));
+  grid.seeds.resize(std::min(grid.seeds.size(), kLearnersWorkloads));
   grid.drawn = settings.drawn;
   return grid;
 }
@@ -36,15 +36,15 @@ std::vector<std::size_t> AllLoads(const LoadGrid& grid) {
 }  // namespace
 
 void PlanLearners(const LearnedSettings& settings, ReproductionRuns& runs) {
-  const LoadGrid grid = GridOf(settings);
-  for (const char* spec : kOpponents) grid.Plan(runs, spec);
+  const LoadGrid grid = LearnersGrid(settings);
+  for (const char* spec : kLearnersOpponents) grid.Plan(runs, spec);
   for (const auto& learner : kLearners) {
     for (const std::string& spec : settings.policies.Specs(learner[1])) grid.Plan(runs, spec);
   }
 }
 
 void ReportLearners(const LearnedSettings& settings, const ReproductionRuns& runs, LearnedPage& out) {
-  const LoadGrid grid = GridOf(settings);
+  const LoadGrid grid = LearnersGrid(settings);
   ReproductionPage& page = out.page;
   page.Heading("Every learner");
   page.Paragraph(Join(
@@ -76,7 +76,7 @@ void ReportLearners(const LearnedSettings& settings, const ReproductionRuns& run
       rows.push_back(std::move(row));
     }
   }
-  for (const char* spec : kOpponents) {
+  for (const char* spec : kLearnersOpponents) {
     Cells row = {Join("`", spec, "`")};
     for (std::size_t load = 0; load < grid.loads.size(); ++load)
       row.push_back(ResultAt(grid, runs, load, spec).Cell());

@@ -14,8 +14,6 @@
 namespace berth {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::uint64_t kBootstrapSeed = 8;
 constexpr double kMaxMinSeconds = 6.5;  // of a run as long under what Plan counts as 1 a job
 
 std::string Plain(double value) {  // 4.8, not 4.7999999999999998; 56, not 56.0
@@ -60,7 +58,7 @@ void LoadGrid::Plan(ReproductionRuns& runs, const std::string& spec, std::size_t
 
 double WholeMeanJct(const ReproductionRuns& runs, const PlannedWorkload& workload, const std::string& spec) {
   const PlannedOutcome* run = runs.FindWhole(workload, spec);
-  return run != nullptr ? run->mean_jct_s : kNan;
+  return run != nullptr ? run->mean_jct_s : kNoResult;
 }
 
 Grid LoadGrid::MeanJcts(const ReproductionRuns& runs, const std::string& spec) const {
@@ -89,7 +87,7 @@ const char* LoadMarks() {
 LoadResult ResultAt(const LoadGrid& grid, const ReproductionRuns& runs, std::size_t load,
                     const std::string& spec) {
   LoadResult result;
-  result.jct_s = {kNan, kNan, kNan};
+  result.jct_s = {kNoResult, kNoResult, kNoResult};
   std::vector<double> means;
   std::vector<double> growth;
   double jobs = 0.0, undone = 0.0;
@@ -153,7 +151,7 @@ std::vector<std::size_t> CarriedLoads(const LoadGrid& grid, const ReproductionRu
 
 Comparison CompareAt(const std::vector<Grid>& policies, const Grid& other,
                      const std::vector<std::size_t>& loads) {
-  if (loads.empty()) return {{kNan, kNan, kNan}, {}, 0, 0};
+  if (loads.empty()) return {{kNoResult, kNoResult, kNoResult}, {}, 0, 0};
   const auto part = [&](const Grid& grid) {
     Grid chosen;
     for (const std::size_t load : loads) chosen.push_back(grid[load]);

@@ -15,8 +15,6 @@ namespace {
 
 using Cells = ReproductionPage::Cells;
 
-constexpr std::uint64_t kBootstrapSeed = 8;
-
 struct Measured {
   std::vector<double> slowdown;                     // [sequences] mean bounded slowdown; NaN = none
   double p99_wait_s = 0, max_wait_s = 0, gini = 0;  // means, largest, mean

@@ -19,7 +19,6 @@ namespace {
 
 using Cells = ReproductionPage::Cells;
 
-constexpr std::uint64_t kBootstrapSeed = 8;
 constexpr const char* kCluster = "v100=12,p100=12,k80=12";
 constexpr double kCost = 0.05;
 constexpr double kPricePerHour = 3600.0;  // s of completion time that a unit of cost weighs, as in the recipe
@@ -141,8 +140,8 @@ std::vector<std::string> Rules(const Objective& objective) {
   return specs;
 }
 
-Grid Values(const Objective& objective, const LearnedSettings& settings, const ReproductionRuns& runs,
-            const std::string& spec) {
+Grid ObjectiveValues(const Objective& objective, const LearnedSettings& settings,
+                     const ReproductionRuns& runs, const std::string& spec) {
   std::vector<double> values;
   for (const std::uint64_t seed : settings.workloads) {
     const PlannedOutcome* run = runs.FindWhole(Workload(objective, seed), spec);
@@ -155,7 +154,7 @@ std::vector<Grid> ValuesOf(const Objective& objective, const LearnedSettings& se
                            const ReproductionRuns& runs, const std::string& policy) {
   std::vector<Grid> grids;
   for (const std::string& spec : settings.policies.Specs(policy))
-    grids.push_back(Values(objective, settings, runs, spec));
+    grids.push_back(ObjectiveValues(objective, settings, runs, spec));
   return grids;
 }
 
@@ -199,7 +198,7 @@ void ReportObjectives(const LearnedSettings& settings, const ReproductionRuns& r
     Comparison decides;
     std::string decided_by;
     for (const std::string& spec : Rules(objective)) {
-      const Grid other = Values(objective, settings, runs, spec);
+      const Grid other = ObjectiveValues(objective, settings, runs, spec);
       Cells row = {Join("`", spec, "`"), mean({other}), "-"};
       if (!learned.empty()) {
         const Comparison all = Compare(learned, other, kBootstrapSeed);
@@ -219,12 +218,12 @@ void ReportObjectives(const LearnedSettings& settings, const ReproductionRuns& r
         std::vector<double> least;
         for (const std::uint64_t seed : settings.workloads)
           least.push_back(objective.least(Workload(objective, seed).make()));
-        Bound(target, Mean(least) / Mean(Values(objective, settings, runs, decided_by)[0]), 1.0);
+        Bound(target, Mean(least) / Mean(ObjectiveValues(objective, settings, runs, decided_by)[0]), 1.0);
       }
       out.targets.push_back(std::move(target));
     }
     AddTwoWays({row, learned, ValuesOf(objective, settings, runs, ByGradient(objective.policy)), decided_by,
-                Values(objective, settings, runs, decided_by)},
+                ObjectiveValues(objective, settings, runs, decided_by)},
                out);
   }
 }

@@ -21,7 +21,6 @@ namespace {
 
 using Cells = ReproductionPage::Cells;
 
-constexpr std::uint64_t kBootstrapSeed = 8;
 constexpr int kBlocks = 10;       // of consecutive test jobs, for intervals
 constexpr double kTrained = 0.7;  // of the jobs, by time: recipes train on no later one
 constexpr double kWarm = 0.1;     // of the test jobs come first, unmeasured
@@ -49,7 +48,7 @@ constexpr Log kLogs[] = {
 };
 constexpr const char* kAnyCluster =
     "p100=100000";  // whole logs have gangs that a small test cluster cannot run
-constexpr const char* kOpponents[] = {
+constexpr const char* kRealOpponents[] = {
     "fcfs",     "easy",  "sjf",         "srpt",         "las",
     "tiresias", "tuned", "tuned_blind", "nash_welfare", "queue(order=saf,preemption=order,overtake=true)"};
 constexpr const char* kForDeadlines[] = {"edf(preemptive=true)", "least_laxity", "deadline_admission"};
@@ -59,7 +58,7 @@ constexpr const char* kForDeadlines[] = {"edf(preemptive=true)", "least_laxity",
 constexpr const char* kInOrder = "priority(preemptive=true,overtake=true)";
 constexpr int kMoves = 5000, kQuickMoves = 20;
 
-PlannedWorkload Searched(PlannedWorkload workload, bool quick) {
+PlannedWorkload SearchedLog(PlannedWorkload workload, bool quick) {
   const int moves = quick ? kQuickMoves : kMoves;
   workload.change_name = Join("order searched in ", moves, " moves");
   workload.name += ", " + workload.change_name;
@@ -91,7 +90,7 @@ std::string PathOf(const LearnedSettings& settings, const Log& log) {
 }
 
 std::vector<std::string> OpponentsOf(const Log& log) {
-  std::vector<std::string> specs(std::begin(kOpponents), std::end(kOpponents));
+  std::vector<std::string> specs(std::begin(kRealOpponents), std::end(kRealOpponents));
   if (log.deadlines) specs.insert(specs.end(), std::begin(kForDeadlines), std::end(kForDeadlines));
   return specs;
 }
@@ -202,7 +201,7 @@ void ReportLog(const Log& log, const PlannedWorkload& workload, const LearnedSet
       nearest = spec, nearest_comparison = all, nearest_jct_s = run->mean_jct_s;
   }
   double searched = std::nan("");
-  if (const PlannedOutcome* run = Whole(runs, Searched(workload, settings.quick), kInOrder)) {
+  if (const PlannedOutcome* run = Whole(runs, SearchedLog(workload, settings.quick), kInOrder)) {
     searched = run->mean_jct_s / nearest_jct_s;
     rows.push_back(cells("an order searched knowing all jobs", *run));
     rows.back().emplace_back("-");
@@ -251,7 +250,8 @@ void PlanReal(const LearnedSettings& settings, ReproductionRuns& runs) {
     for (const std::string& spec : settings.policies.SpecsBothWays(log.policy))
       runs.Plan(workload, spec, 0.5);
     if (log.deadlines)
-      runs.Plan(Searched(workload, settings.quick), kInOrder, 0.02 * (settings.quick ? kQuickMoves : kMoves));
+      runs.Plan(SearchedLog(workload, settings.quick), kInOrder,
+                0.02 * (settings.quick ? kQuickMoves : kMoves));
   }
 }
 

@@ -35,8 +35,8 @@ constexpr Effort kFar = {"45", "10", "0.25", "0.1"};
 // Blind, every far search wandered elsewhere: by workloads it stays nearer to the rule, and is better.
 constexpr Effort kNear = {"22", "20", "0.15", "0.04"};
 constexpr Effort kShort = {"15", "10", "0.25", "0.1"};
-std::vector<RecipeStep> Search(const Options& knowledge, const char* reference, const Effort& effort,
-                               const char* start = kStart) {
+std::vector<RecipeStep> SearchCluster(const Options& knowledge, const char* reference, const Effort& effort,
+                                      const char* start = kStart) {
   const Options search = knowledge + Mix() +
                          Options{{"reference", reference},
                                  {"workloads", effort.workloads},
@@ -57,7 +57,7 @@ std::vector<RecipeStep> Search(const Options& knowledge, const char* reference, 
 
 // As the page's every seed of "many clusters" (gradient/training_sets.cpp); what is validated is not chosen
 // from.
-std::vector<RecipeStep> ByGradient(const Options& more) {
+std::vector<RecipeStep> ClusterByGradient(const Options& more) {
   return Train(Options{{"recipe", "many_clusters"}} + more + Options{{"validate", "0"}});
 }
 
@@ -70,20 +70,21 @@ std::vector<RecipeStep> Learner(const char* agent) {
 
 std::vector<Recipe> Cluster() {
   return {
-      {"hetero_oracle", "cluster", 5, Search(kOracle, "srpt", kFar)},
-      {"hetero_blind", "cluster", 5, Search(kBlind, "las", kNear)},
-      {"hetero_oracle_gradient", "cluster", 5, ByGradient({{"steps", "20000000"}})},
-      {"hetero_blind_gradient", "cluster", 5, ByGradient({{"knowledge", "blind"}, {"steps", "20000000"}})},
+      {"hetero_oracle", "cluster", 5, SearchCluster(kOracle, "srpt", kFar)},
+      {"hetero_blind", "cluster", 5, SearchCluster(kBlind, "las", kNear)},
+      {"hetero_oracle_gradient", "cluster", 5, ClusterByGradient({{"steps", "20000000"}})},
+      {"hetero_blind_gradient", "cluster", 5,
+       ClusterByGradient({{"knowledge", "blind"}, {"steps", "20000000"}})},
       {"learner_ppo", "learners", 5, Learner("ppo")},
       {"learner_dqn", "learners", 5, Learner("dqn")},
       {"learner_reinforce", "learners", 5, Learner("reinforce")},
       // What each ingredient is worth, at equal budgets (ablations.cpp); the end of the name is the row of
       // the table.
-      {"ablation_search_full", "ablations", 3, Search(kOracle, "srpt", kShort)},
+      {"ablation_search_full", "ablations", 3, SearchCluster(kOracle, "srpt", kShort)},
       {"ablation_search_start_without_assignments", "ablations", 3,
-       Search(kOracle, "srpt", kShort, "job.size=-1,job.members=-1,pair.regret=-5")},
+       SearchCluster(kOracle, "srpt", kShort, "job.size=-1,job.members=-1,pair.regret=-5")},
       {"ablation_search_start_srpt", "ablations", 3,
-       Search(kOracle, "srpt", kShort, "job.size=-1,pair.slowness=-1")},
+       SearchCluster(kOracle, "srpt", kShort, "job.size=-1,pair.slowness=-1")},
   };
 }
 

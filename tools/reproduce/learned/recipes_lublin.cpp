@@ -11,7 +11,7 @@ Options LogOf(bool first) {
   return {
       {"scenario", Join(kPlace, "/rlscheduler-lublin/", file)}, {"format", "swf"}, {"preemptive", "false"}};
 }
-std::vector<RecipeStep> Search(bool first, const Options& process, const Options& log) {
+std::vector<RecipeStep> SearchLublin(bool first, const Options& process, const Options& log) {
   const Options options = {{"load", first ? "0.5:1.1" : "0.8:1.7"},
                            {"run-time", "0.1:10"},
                            {"gang", "0.25:2"},
@@ -25,7 +25,7 @@ const Options kRules = {{"encoder", "Batch"}};
 const Options kLookahead = {{"encoder", "Lookahead"}};
 // What lies further ahead is what lengthens waits, and the mean slowdown alone does not ask who they are of.
 const Options kPatient = {{"encoder", "Lookahead(future=4,oldest=4,tried=12,hour=30)"}};
-const Options kCommit = {
+const Options kCommitOptions = {
     {"semantics", "commit"}, {"clock", "hpc"}, {"reference", "saf(semantics=commit)"}, {"step", "0.1"}};
 const Options kLong = {{"generations", "15"}, {"workloads", "10"}};
 const Options kBrief = {{"generations", "8"}, {"workloads", "8"}, {"choose", "32"}};
@@ -34,7 +34,7 @@ const Options kCommitEasy = {{"semantics", "commit"},
                              {"commit-backfill", "true"},
                              {"reference", "saf(semantics=commit,backfill=easy)"},
                              {"step", "0.1"}};
-const Options kRedecide = {
+const Options kRedecideOptions = {
     {"clock", "event"}, {"work-conserving", "true"}, {"reserve", "head"}, {"reference", "saf"},
     {"penalty", "1"},   {"workloads", "10"},         {"step", "0.1"},     {"choose", "32"}};
 const Options kRedecideEasy = {
@@ -47,9 +47,9 @@ Options From(const char* start) {
   return {{"start", start}};
 }
 
-// By gradient on the other log as it is. Few steps, since each sees what every job would delay. There is none with EASY's reservation, which `berth
-// train` does not offer.
-std::vector<RecipeStep> ByGradient(bool first, const Options& process) {
+// By gradient on the other log as it is. Few steps, since each sees what every job would delay. There is none
+// with EASY's reservation, which `berth train` does not offer.
+std::vector<RecipeStep> LublinByGradient(bool first, const Options& process) {
   return Train(LogOf(first) + process + Options{{"reward", "slowdown"}, {"steps", "300000"}});
 }
 const Options kPlainCommit = {{"semantics", "commit"}, {"clock", "hpc"}};
@@ -61,27 +61,31 @@ const Options kPlainRedecide = {{"clock", "event"}, {"work-conserving", "true"}}
 std::vector<Recipe> Lublin() {
   return {
       {"lublin1_commit", "lublin", 5,
-       Search(true, kCommit + kRules + kLong, From("request=1,gang=0.5,fits=0.8,drag=1.4,overdue=-0.5"))},
-      {"lublin1_commit_easy", "lublin", 5, Search(true, kCommitEasy + kLookahead + kBrief, From(kExpected))},
+       SearchLublin(true, kCommitOptions + kRules + kLong,
+                    From("request=1,gang=0.5,fits=0.8,drag=1.4,overdue=-0.5"))},
+      {"lublin1_commit_easy", "lublin", 5,
+       SearchLublin(true, kCommitEasy + kLookahead + kBrief, From(kExpected))},
       {"lublin1_redecide", "lublin", 5,
-       Search(true, kRedecide + kRules,
-              From("request=1,gang=0.85,wait=-0.25,overdue=0.15,fits=-0.25,delay=-0.25,drag=0.1,idled=0.1") +
-                  Options{{"generations", "10"}, {"margin", "1.1"}})},
-      {"lublin1_redecide_easy", "lublin", 5, Search(true, kRedecideEasy + kPatient, From(kExpected))},
+       SearchLublin(
+           true, kRedecideOptions + kRules,
+           From("request=1,gang=0.85,wait=-0.25,overdue=0.15,fits=-0.25,delay=-0.25,drag=0.1,idled=0.1") +
+               Options{{"generations", "10"}, {"margin", "1.1"}})},
+      {"lublin1_redecide_easy", "lublin", 5, SearchLublin(true, kRedecideEasy + kPatient, From(kExpected))},
       {"lublin2_commit", "lublin", 5,
-       Search(false, kCommit + kLookahead + kBrief,
-              From("request=1,gang=0.6,fits=0.65,drag=1.1,overdue=-0.3,gain=-5,doubt=5"))},
-      {"lublin2_commit_easy", "lublin", 5, Search(false, kCommitEasy + kLookahead + kBrief, From(kExpected))},
+       SearchLublin(false, kCommitOptions + kLookahead + kBrief,
+                    From("request=1,gang=0.6,fits=0.65,drag=1.1,overdue=-0.3,gain=-5,doubt=5"))},
+      {"lublin2_commit_easy", "lublin", 5,
+       SearchLublin(false, kCommitEasy + kLookahead + kBrief, From(kExpected))},
       {"lublin2_redecide", "lublin", 5,
-       Search(false, kRedecide + kRules,
-              From("request=1,gang=0.75,fits=-0.1,drag=0.45") + Options{{"generations", "15"}})},
-      {"lublin2_redecide_easy", "lublin", 5, Search(false, kRedecideEasy + kPatient, From(kExpected))},
-      {"lublin1_commit_gradient", "lublin", 3, ByGradient(true, kPlainCommit)},
-      {"lublin1_commit_easy_gradient", "lublin", 3, ByGradient(true, kPlainCommitEasy)},
-      {"lublin1_redecide_gradient", "lublin", 3, ByGradient(true, kPlainRedecide)},
-      {"lublin2_commit_gradient", "lublin", 3, ByGradient(false, kPlainCommit)},
-      {"lublin2_commit_easy_gradient", "lublin", 3, ByGradient(false, kPlainCommitEasy)},
-      {"lublin2_redecide_gradient", "lublin", 3, ByGradient(false, kPlainRedecide)},
+       SearchLublin(false, kRedecideOptions + kRules,
+                    From("request=1,gang=0.75,fits=-0.1,drag=0.45") + Options{{"generations", "15"}})},
+      {"lublin2_redecide_easy", "lublin", 5, SearchLublin(false, kRedecideEasy + kPatient, From(kExpected))},
+      {"lublin1_commit_gradient", "lublin", 3, LublinByGradient(true, kPlainCommit)},
+      {"lublin1_commit_easy_gradient", "lublin", 3, LublinByGradient(true, kPlainCommitEasy)},
+      {"lublin1_redecide_gradient", "lublin", 3, LublinByGradient(true, kPlainRedecide)},
+      {"lublin2_commit_gradient", "lublin", 3, LublinByGradient(false, kPlainCommit)},
+      {"lublin2_commit_easy_gradient", "lublin", 3, LublinByGradient(false, kPlainCommitEasy)},
+      {"lublin2_redecide_gradient", "lublin", 3, LublinByGradient(false, kPlainRedecide)},
   };
 }
 

@@ -30,7 +30,7 @@ struct Itp {
 };
 constexpr Itp kItp02 = {"cluster02", "112", "0:4044"}, kItp03 = {"cluster03", "176", "0:2107"},
               kItp06 = {"cluster06", "112", "0:1677"};
-std::vector<RecipeStep> Search(const Itp& itp) {
+std::vector<RecipeStep> SearchItp(const Itp& itp) {
   return SearchRule(itp.Log(), {{"jobs", itp.jobs}}, kMeanAndDeadlines,
                     {{"pieces", itp.jobs},
                      {"jobs", "400"},
@@ -42,7 +42,7 @@ std::vector<RecipeStep> Search(const Itp& itp) {
                      {"workloads", "4"},
                      {"generations", "8"}});
 }
-std::vector<RecipeStep> ByGradient(const Itp& itp) {
+std::vector<RecipeStep> ItpByGradient(const Itp& itp) {
   return Train(itp.Log() + Options{{"jobs", itp.jobs}, {"reward", kMeanAndDeadlines}, {"steps", "2000000"}});
 }
 // Fewer GPUs than real.cpp tests on: a piece begins on an empty cluster and would leave 512 nearly idle.
@@ -67,13 +67,13 @@ std::vector<RecipeStep> SearchPhilly() {
 
 std::vector<Recipe> Real() {
   return {
-      {"itp02", "real", 5, Search(kItp02)},
-      {"itp03", "real", 5, Search(kItp03)},
-      {"itp06", "real", 5, Search(kItp06)},
+      {"itp02", "real", 5, SearchItp(kItp02)},
+      {"itp03", "real", 5, SearchItp(kItp03)},
+      {"itp06", "real", 5, SearchItp(kItp06)},
       {"philly", "real", 5, SearchPhilly()},
-      {"itp02_gradient", "real", 3, ByGradient(kItp02)},
-      {"itp03_gradient", "real", 3, ByGradient(kItp03)},
-      {"itp06_gradient", "real", 3, ByGradient(kItp06)},
+      {"itp02_gradient", "real", 3, ItpByGradient(kItp02)},
+      {"itp03_gradient", "real", 3, ItpByGradient(kItp03)},
+      {"itp06_gradient", "real", 3, ItpByGradient(kItp06)},
       {"philly_gradient", "real", 3, Train(kPhilly + Options{{"jobs", kPhillyJobs}, {"steps", "2000000"}})},
   };
 }

@@ -75,7 +75,7 @@ std::string FolderOr(const Options& options, const char* name, const std::string
   return given;
 }
 
-std::vector<std::uint64_t> Workloads(const Options& options) {
+std::vector<std::uint64_t> WorkloadSeeds(const Options& options) {
   const auto [begin, end] = options.Range("seeds");
   if (end - begin < 2)
     throw Error(
@@ -96,7 +96,7 @@ LearnedSettings ResolveSettings(const Options& options, const std::string& polic
   const auto [begin, end] = options.Range("training-seeds");
   return {PolicyShelf(policies, static_cast<int>(begin), static_cast<int>(end)),
           FolderOr(options, "traces", HomeFile("../shared/traces")),
-          Workloads(options),
+          WorkloadSeeds(options),
           static_cast<int>(options.Integer("drawn", 4000, 1000000)),
           options.Bool("quick"),
           Gradient(options),
@@ -135,7 +135,7 @@ TrainingPlan PlanTraining(const Options& options, const std::vector<Experiment>&
 }
 
 // What repeats the page.
-std::string Command(const Options& options) {
+std::string CommandOf(const Options& options) {
   return MadeBy(options, {"only", "policies", "training-seeds", "gradient-seeds", "steps-up-to", "seeds",
                           "drawn", "traces", "limit-s", "recipes", "quick", "any-source", "train"});
 }
@@ -145,7 +145,7 @@ std::string Introduction(const Options& options, const LearnedSettings& settings
   std::string sources;
   for (const std::string& source : runs.sources()) sources += (sources.empty() ? "" : ", ") + source;
   return Join(
-      "Made by `", Command(options), "` from source ", SourceCommit(),
+      "Made by `", CommandOf(options), "` from source ", SourceCommit(),
       sources.empty() ? "" : Join(", runs made by ", sources), ". ", runs.planned(), " runs, ",
       Duration(runs.cpu_s()),
       " of one core. Policies are greedy unless stated; none saw a test workload in training: those of "

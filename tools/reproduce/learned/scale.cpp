@@ -13,7 +13,7 @@ namespace {
 using Cells = ReproductionPage::Cells;
 
 constexpr int kScales[] = {1, 10};
-constexpr std::size_t kWorkloads = 3;
+constexpr std::size_t kScaleWorkloads = 3;
 
 struct Part {
   const char* name;
@@ -27,11 +27,11 @@ const std::vector<Part>& Parts() {
   return parts;
 }
 
-LoadGrid GridOf(const LearnedSettings& settings, int scale) {
+LoadGrid ScaleGrid(const LearnedSettings& settings, int scale) {
   LoadGrid grid;
   grid.loads = {kLoads[1], kLoads[4]};
   grid.seeds = settings.workloads;
-  grid.seeds.resize(std::min(grid.seeds.size(), settings.quick ? std::size_t{2} : kWorkloads));
+  grid.seeds.resize(std::min(grid.seeds.size(), settings.quick ? std::size_t{2} : kScaleWorkloads));
   grid.scale = scale;
   // Fewer jobs than row 1 at both sizes: ten times the jobs on ten times the GPUs cost a hundred times as
   // much.
@@ -43,7 +43,7 @@ LoadGrid GridOf(const LearnedSettings& settings, int scale) {
 
 void PlanScale(const LearnedSettings& settings, ReproductionRuns& runs) {
   for (const int scale : kScales) {
-    const LoadGrid grid = GridOf(settings, scale);
+    const LoadGrid grid = ScaleGrid(settings, scale);
     for (const Part& part : Parts()) {
       for (const std::string& spec : part.opponents) grid.Plan(runs, spec);
       for (const std::string& spec : settings.policies.Specs(part.policy)) grid.Plan(runs, spec);
@@ -74,7 +74,7 @@ void ReportScale(const LearnedSettings& settings, const ReproductionRuns& runs, 
     for (std::size_t i = 0; i < part.opponents.size(); ++i)
       rows[first + i] = {Join("`", part.opponents[i], "`")};
     for (const int scale : kScales) {
-      const LoadGrid grid = GridOf(settings, scale);
+      const LoadGrid grid = ScaleGrid(settings, scale);
       const std::vector<Grid> learned = Grids(grid, runs, policies);
       for (std::size_t load = 0; load < grid.loads.size(); ++load) {
         header.push_back(Join(108 * scale, " GPUs, ", scale, " x ", grid.loads[load].Name()));
@@ -93,7 +93,7 @@ void ReportScale(const LearnedSettings& settings, const ReproductionRuns& runs, 
       }
     }
     page.Rows(header, rows);
-    const LoadGrid large = GridOf(settings, kScales[1]);
+    const LoadGrid large = ScaleGrid(settings, kScales[1]);
     const std::vector<Grid> learned = Grids(large, runs, policies);
     const std::string asked = Join("on 1,080 GPUs unchanged: below `", part.opponents[0], "`");
     const std::string row = Join("1, scale, ", part.name);

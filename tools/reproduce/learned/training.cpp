@@ -22,7 +22,7 @@ constexpr std::size_t kCurveRows = 200;
 // What the curve keeps, by its name in progress.csv.
 constexpr const char* kColumns[] = {"global_step", "time/wall_s", "charts/metric"};
 
-std::vector<std::string> Split(const std::string& line) {
+std::vector<std::string> SplitCells(const std::string& line) {
   std::vector<std::string> cells;
   std::istringstream in(line);
   for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
@@ -110,7 +110,7 @@ std::string LearningCurve(const std::string& progress_csv, std::size_t rows) {
   std::istringstream in(progress_csv);
   std::string line;
   std::getline(in, line);
-  const std::vector<std::string> names = Split(line);
+  const std::vector<std::string> names = SplitCells(line);
   std::vector<std::size_t> columns;
   for (const char* column : kColumns) {
     const auto at = std::find(names.begin(), names.end(), column);
@@ -119,7 +119,7 @@ std::string LearningCurve(const std::string& progress_csv, std::size_t rows) {
   }
   std::vector<std::string> all;
   while (std::getline(in, line)) {
-    const std::vector<std::string> cells = Split(line);
+    const std::vector<std::string> cells = SplitCells(line);
     if (cells.size() != names.size()) continue;  // half a row of a run that was killed
     all.push_back(Join(cells[columns[0]], ",", cells[columns[1]], ",", cells[columns[2]], "\n"));
   }

@@ -6,8 +6,6 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kBootstrapSeed = 8;
-
 std::string Over(const std::vector<Grid>& policies, const Grid& other) {
   return policies.empty() ? "-" : WithInterval(Compare(policies, other, kBootstrapSeed).overall, 3);
 }

@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-constexpr Window kWindow = {50, 250};
+constexpr Window kClassesWindow = {50, 250};
 
 // The shipped workload, every job of a quarter or half of a GPU, of a class drawn evenly.
 Scenario Parts(double rate, std::uint64_t seed, const std::string& sharing) {
@@ -42,10 +42,12 @@ RealismResult RealismSwitching(const RealismOptions& options) {
   for (const double quantum : {0.5, 2.0, 10.0}) {
     Curve curve{Join("slices of ", quantum, " s")};
     for (const double switch_s : {0.0, 0.05, 0.1, 0.2, 0.4}) {
-      const RealismRuns runs(options.seeds, "gpu_shares(overtake=true)", kWindow, [&](std::uint64_t seed) {
-        return Parts(1.0, seed,
-                     Join("sharing(share_suffices=true,quantum_s=", quantum, ",switch_s=", switch_s, ")"));
-      });
+      const RealismRuns runs(
+          options.seeds, "gpu_shares(overtake=true)", kClassesWindow, [&](std::uint64_t seed) {
+            return Parts(
+                1.0, seed,
+                Join("sharing(share_suffices=true,quantum_s=", quantum, ",switch_s=", switch_s, ")"));
+          });
       const Interval jct_h = runs.JctHours();
       curve.Add(switch_s, jct_h);
       result.rows.push_back({Fixed(quantum, 1), Fixed(switch_s, 2), Fixed(quantum / (quantum + switch_s), 3),
@@ -73,11 +75,12 @@ RealismResult RealismClasses(const RealismOptions& options) {
     std::vector<double> slow[3], jct[3];  // a workload each
     for (int seed = 0; seed < options.seeds; ++seed) {
       const auto scheduler = MakeScheduler("gpu_shares(overtake=true)", AllSchedulers());
-      const Simulator sim = FinishedRun(
-          Parts(rate, static_cast<std::uint64_t>(seed), "sharing(interference=0.1)"), *scheduler, kWindow);
+      const Simulator sim =
+          FinishedRun(Parts(rate, static_cast<std::uint64_t>(seed), "sharing(interference=0.1)"), *scheduler,
+                      kClassesWindow);
       double logs[3] = {}, hours[3] = {}, count[3] = {};
       const JobTable& jobs = sim.scenario().data().jobs;
-      for (int job = kWindow.begin; job < kWindow.end; ++job) {
+      for (int job = kClassesWindow.begin; job < kClassesWindow.end; ++job) {
         const std::size_t c = U(jobs.qos[U(job)]);
         const double alone = jobs.total_steps[U(job)] / sim.scenario().BestRate(job);
         logs[c] += std::log(sim.state().AttainedSeconds(job) / alone);

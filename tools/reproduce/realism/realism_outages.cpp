@@ -6,7 +6,7 @@
 namespace berth {
 namespace {
 
-constexpr const char* kWorkload = "synthetic(rate=1.2,jobs=300)";
+constexpr const char* kOutagesWorkload = "synthetic(rate=1.2,jobs=300)";
 
 // A point of the curve and its row.
 void Add(double at, const RealismRuns& runs, Curve& curve, RealismResult& into) {
@@ -47,7 +47,7 @@ RealismResult RealismDrains(const RealismOptions& options) {
                        k / 3 % 3, ":", notice);
       }
       const RealismRuns runs(options.seeds, way.scheduler, {50, 250}, [&](std::uint64_t seed) {
-        return RealismScenario(kWorkload, "v100=12/4,p100=12/4,k80=12/4", "rounds(360)",
+        return RealismScenario(kOutagesWorkload, "v100=12/4,p100=12/4,k80=12/4", "rounds(360)",
                                Join("failures(mtbf_h=0,events=", events, ")", way.features), seed);
       });
       Add(notice, runs, curve, result);
@@ -80,7 +80,7 @@ RealismResult RealismSpot(const RealismOptions& options) {
     Curve curve{way.name};
     for (const double stay : hours) {
       const RealismRuns runs(options.seeds, way.scheduler, {50, 250}, [&](std::uint64_t seed) {
-        return RealismScenario(kWorkload, "v100=12/4,p100=12/4,k80=12/4", "event",
+        return RealismScenario(kOutagesWorkload, "v100=12/4,p100=12/4,k80=12/4", "event",
                                Join("failures(mtbf_h=0,spot_types=p100:k80,spot_mtbf_h=", stay,
                                     ",spot_away_h=1,spot_notice_s=", way.notice_s, ");checkpoints(gb=5)"),
                                seed);
@@ -90,7 +90,7 @@ RealismResult RealismSpot(const RealismOptions& options) {
     result.curves.push_back(std::move(curve));
   }
   const RealismRuns alone(options.seeds, "srpt", {50, 250}, [&](std::uint64_t seed) {
-    return RealismScenario(kWorkload, "v100=12/4", "event", "", seed);
+    return RealismScenario(kOutagesWorkload, "v100=12/4", "event", "", seed);
   });
   Curve level{"srpt, 12 V100 alone"};
   Add(hours.front(), alone, level, result);

@@ -7,9 +7,9 @@
 namespace berth {
 namespace {
 
-constexpr const char* kWorkload = "synthetic(rate=1.2,jobs=500)";
+constexpr const char* kPowerWorkload = "synthetic(rate=1.2,jobs=500)";
 constexpr const char* kCluster = "v100=12/4,p100=12/4,k80=12/4";
-constexpr Window kWindow = {0, 500};  // all: every run does the same work
+constexpr Window kPowerWindow = {0, 500};  // all: every run does the same work
 // Two tariffs a day, in the order of what large consumers pay: 0.08 by night, 0.20 from 8 to 20 h.
 constexpr const char* kPrices =
     "0.08:0.08:0.08:0.08:0.08:0.08:0.08:0.08:0.2:0.2:0.2:0.2:0.2:0.2:0.2:0.2:0.2:0.2:0.2:0.2:0.08:0.08:0.08:"
@@ -20,9 +20,9 @@ struct Measured {
 };
 
 // Means over the workloads.
-Measured Measure(const RealismOptions& options, const std::string& power, const std::string& scheduler) {
-  const RealismRuns runs(options.seeds, scheduler, kWindow, [&](std::uint64_t seed) {
-    return RealismScenario(kWorkload, kCluster, "event",
+Measured MeasurePower(const RealismOptions& options, const std::string& power, const std::string& scheduler) {
+  const RealismRuns runs(options.seeds, scheduler, kPowerWindow, [&](std::uint64_t seed) {
+    return RealismScenario(kPowerWorkload, kCluster, "event",
                            Join("power(electricity_price=", kPrices, power, ")"), seed);
   });
   return {runs.Mean(&Metrics::mean_jct_s, 3600.0), runs.Mean(&Metrics::energy_kwh),
@@ -45,12 +45,12 @@ RealismResult RealismPower(const RealismOptions& options) {
   result.columns = {"clocks lowered", "cap kW", "mean JCT h", "energy kWh", "electricity cost"};
   result.x_label = "cap, kW";
   result.y_label = "relative to no cap";
-  const Measured free = Measure(options, "", "fcfs");
+  const Measured free = MeasurePower(options, "", "fcfs");
   result.rows.push_back(Row("never (no cap)", 8.4, 1, free));
   for (const char* rule : {"uniform", "highest"}) {
     Curve jct{Join("mean JCT, ", rule)}, energy{Join("energy, ", rule)};
     for (const double cap_w : {3000.0, 3600.0, 4400.0, 5400.0, 6400.0, 7400.0}) {
-      const Measured m = Measure(options, Join(",cap_w=", cap_w, ",cap_rule=", rule), "fcfs");
+      const Measured m = MeasurePower(options, Join(",cap_w=", cap_w, ",cap_rule=", rule), "fcfs");
       result.rows.push_back(Row(rule, cap_w / 1000.0, 1, m));
       jct.Add(cap_w / 1000.0, m.jct_h / free.jct_h);
       energy.Add(cap_w / 1000.0, m.energy_kwh / free.energy_kwh);
@@ -76,7 +76,7 @@ RealismResult RealismClocks(const RealismOptions& options) {
     Curve jct{Join("mean JCT, ", counted)}, energy{Join("energy, ", counted)};
     Measured first;
     for (const double bound : {1.0, 1.15, 1.3, 1.5, 2.0, 3.0}) {
-      const Measured m = Measure(
+      const Measured m = MeasurePower(
           options, "", Join("energy_efficient(slowdown=", bound, ",idle=", idle ? "true" : "false", ")"));
       if (bound == 1.0) first = m;
       result.rows.push_back(Row(counted, bound, 2, m));
@@ -101,7 +101,7 @@ RealismResult RealismPrices(const RealismOptions& options) {
   result.y_label = "mean JCT, h";
   for (const char* scheduler : {"edf(preemptive=false)", "cheap_hours(margin=0)", "cheap_hours(margin=0.25)",
                                 "cheap_hours(margin=1)", "cheap_hours(margin=3)"}) {
-    const RealismRuns runs(options.seeds, scheduler, kWindow, [](std::uint64_t seed) {
+    const RealismRuns runs(options.seeds, scheduler, kPowerWindow, [](std::uint64_t seed) {
       return RealismScenario("synthetic(rate=1.2,jobs=500,slo=true)", "v100=36", "event",
                              Join("power(electricity_price=", kPrices, ")"), seed);
     });

@@ -10,7 +10,7 @@
 namespace berth {
 namespace {
 
-struct Way {
+struct ServiceWay {
   const char* name;
   const char* scheduler;
   int replicas;
@@ -36,8 +36,9 @@ RealismResult RealismServices(const RealismOptions& options) {
   result.columns = {"replicas", "requests/s", "p99 s", "in time", "replica GPU h", "training JCT h"};
   result.x_label = "requests per second of each service";
   result.y_label = "99th percentile of latency, s";
-  for (const Way& way : {Way{"fixed: 2 each", "srpt", 2}, Way{"fixed: 6 each", "srpt", 6},
-                         Way{"scaled", "autoscale(inner=srpt)", 2}}) {
+  for (const ServiceWay& way :
+       {ServiceWay{"fixed: 2 each", "srpt", 2}, ServiceWay{"fixed: 6 each", "srpt", 6},
+        ServiceWay{"scaled", "autoscale(inner=srpt)", 2}}) {
     Curve curve{way.name};
     for (const double rate : {2.5, 5.0, 7.5, 10.0}) {
       const RealismRuns runs(options.seeds, way.scheduler, {10, 50}, [&](std::uint64_t seed) {

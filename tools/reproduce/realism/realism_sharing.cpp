@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr Window kWindow = {50, 250};
+constexpr Window kSharingWindow = {50, 250};
 
 // The shipped workload, of which every job can use a share drawn from an eighth to all of a GPU: its rate in
 // the table is what that share gives. `whole`: it holds the GPU alone all the same.
@@ -54,9 +54,9 @@ RealismResult RealismSharing(const RealismOptions& options) {
       double used = 0.0, held = 0.0;  // held: by the parts of GPUs, of all of them
       for (int seed = 0; seed < options.seeds; ++seed) {
         const auto scheduler = MakeScheduler(way.scheduler, AllSchedulers());
-        const Simulator sim =
-            FinishedRun(Shared(rate, static_cast<std::uint64_t>(seed), way.whole), *scheduler, kWindow);
-        const Metrics metrics = Measure(sim, kWindow);
+        const Simulator sim = FinishedRun(Shared(rate, static_cast<std::uint64_t>(seed), way.whole),
+                                          *scheduler, kSharingWindow);
+        const Metrics metrics = Measure(sim, kSharingWindow);
         jct.push_back(metrics.mean_jct_s / 3600.0);
         used += metrics.utilization / options.seeds;
         held += ShareSeconds(sim.core(), 0) / (sim.scenario().num_gpus() * sim.now()) / options.seeds;

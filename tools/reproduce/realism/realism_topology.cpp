@@ -6,12 +6,12 @@
 namespace berth {
 namespace {
 
-struct Way {
+struct TopologyWay {
   const char* name;
   const char* scheduler;
   const char* placement;
 };
-constexpr Way kWays[] = {
+constexpr TopologyWay kTopologyWays[] = {
     {"fcfs, spread", "fcfs", "spread"},
     {"fcfs, lowest", "fcfs", "lowest"},
     {"fcfs, best_fit", "fcfs", "best_fit"},
@@ -20,7 +20,7 @@ constexpr Way kWays[] = {
     {"defragment(inner=fcfs)", "defragment(inner=fcfs)", "consolidate"},
 };
 
-RealismRuns RunsOf(const RealismOptions& options, const Way& way, const std::string& links) {
+RealismRuns RunsOf(const RealismOptions& options, const TopologyWay& way, const std::string& links) {
   return RealismRuns(options.seeds, way.scheduler, {300, 1200}, [&](std::uint64_t seed) {
     return WithCosts(RealismScenario("synthetic(rate=0.9,jobs=1500,gangs=multi)", "v100=48/4", "event",
                                      Join("topology(placement=", way.placement, ",", links, ")"), seed),
@@ -44,14 +44,14 @@ RealismResult RealismTopology(const RealismOptions& options) {
   result.x_label = "GB/s between nodes (12 inside)";
   result.y_label = "mean JCT, h";
   result.log_x = true;
-  const auto add_row = [&](const Way& way, const std::string& network, const RealismRuns& runs) {
+  const auto add_row = [&](const TopologyWay& way, const std::string& network, const RealismRuns& runs) {
     const Interval jct_h = runs.JctHours();
     result.rows.push_back({way.name, network, Fixed(jct_h.mean, 2), Brackets(jct_h, 2),
                            Fixed(100.0 * runs.Mean("spread_starts"), 1) + "%",
                            Fixed(runs.Mean("fragmentation"), 3)});
     return jct_h;
   };
-  for (const Way& way : kWays) {
+  for (const TopologyWay& way : kTopologyWays) {
     Curve curve{way.name};
     for (const double network : {1.25, 2.5, 5.0, 12.0}) {  // 10, 20, 40 and nearly 100 Gbit/s
       const RealismRuns runs =
@@ -61,7 +61,8 @@ RealismResult RealismTopology(const RealismOptions& options) {
     }
     result.curves.push_back(std::move(curve));
   }
-  for (const Way& way : kWays) add_row(way, "measured", RunsOf(options, way, "slowdown=auto"));
+  for (const TopologyWay& way : kTopologyWays)
+    add_row(way, "measured", RunsOf(options, way, "slowdown=auto"));
   return result;
 }
 

@@ -24,7 +24,6 @@ namespace {
 using Cells = ReproductionPage::Cells;
 
 constexpr const char* kPage = "shift.md";
-constexpr std::uint64_t kBootstrapSeed = 8;
 constexpr int kQuickWorkloads = 5, kQuickPolicies = 2;
 constexpr double kCost = 0.1;  // of a run against one under max-min fairness
 // Policies for other aims or other clusters, one training seed each: they see and do the same.

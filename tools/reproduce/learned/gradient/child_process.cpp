@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kCannotRun = 127;  // as shells say it
 
-double Seconds(const timeval& time) {
+double SecondsOf(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
@@ -56,7 +56,7 @@ bool ChildProcess::Ended(ChildEnd& end) {
   while (found < 0 && errno == EINTR);
   if (found == 0) return false;
   BERTH_CHECK(found == id_, "wait4: ", std::strerror(errno));
-  end = {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Seconds(used.ru_utime) + Seconds(used.ru_stime)};
+  end = {WIFEXITED(status) ? WEXITSTATUS(status) : -1, SecondsOf(used.ru_utime) + SecondsOf(used.ru_stime)};
   return true;
 }
 

@@ -13,7 +13,6 @@ using Cells = ReproductionPage::Cells;
 
 constexpr const char* kFull = "ablation_defaults";
 constexpr const char* kBaseline = "srpt";
-constexpr std::uint64_t kBootstrapSeed = 8;
 
 std::string OptionsOf(const TrainingSet& set) {
   std::string text;

@@ -11,7 +11,6 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kBootstrapSeed = 8;
 constexpr const char* kSingles = "synthetic(rate=1.8,jobs=1000)";
 constexpr Window kWindow = {300, 700};
 constexpr std::size_t kLoadWorkloads = 10, kLoadSampled = 3;  // of row 1, whose runs take a second each
@@ -46,7 +45,7 @@ LoadGrid LoadsOf(const LearnedSettings& settings) {
 
 GradientTask::GradientTask(MeasuredOn on, const LearnedSettings& settings)
     : on_(on), loads_(LoadsOf(settings)) {
-  if (on == MeasuredOn::kLoads) {
+  if (on == MeasuredOn::kSixLoads) {
     for (const Load& load : loads_.loads) {
       cells_.emplace_back();
       for (const std::uint64_t seed : loads_.seeds) cells_.back().push_back(loads_.Workload(load, seed));
@@ -65,7 +64,7 @@ Scenario GradientTask::Sample() const {
 }
 
 double GradientTask::RunCost(const std::string& spec) const {
-  return RunSeconds(spec) / kSecondsAsOne * (on_ == MeasuredOn::kLoads ? 1.0 : kSmall);
+  return RunSeconds(spec) / kSecondsAsOne * (on_ == MeasuredOn::kSixLoads ? 1.0 : kSmall);
 }
 
 void GradientTask::Plan(ReproductionRuns& runs, const std::string& spec, std::size_t most) const {
@@ -91,7 +90,7 @@ std::vector<Grid> GradientTask::MeanJcts(const ReproductionRuns& runs,
 }
 
 void GradientTask::PlanRules(ReproductionRuns& runs) const {
-  if (on_ == MeasuredOn::kLoads) {
+  if (on_ == MeasuredOn::kSixLoads) {
     for (const char* spec : kLoadRules) Plan(runs, spec);
     return;
   }
@@ -133,7 +132,7 @@ std::string GradientTask::NotCarried(const ReproductionRuns& runs,
       count += !growth.empty() && !KeepsUp(growth);
     }
     if (count == 0) continue;
-    if (on_ != MeasuredOn::kLoads) return std::to_string(count);
+    if (on_ != MeasuredOn::kSixLoads) return std::to_string(count);
     text += Join(text.empty() ? "" : ", ", loads_.loads[c].Name(), " (", count, ")");
   }
   return text.empty() ? "0" : text;

@@ -11,8 +11,6 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kBootstrapSeed = 8;
-
 std::string WorstText(const SeedFigures& figures) {
   const auto worst = std::max_element(figures.ratios.begin(), figures.ratios.end());
   const auto index = static_cast<std::size_t>(worst - figures.ratios.begin());

@@ -9,9 +9,6 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kM = 1'000'000;
-constexpr std::uint64_t kBootstrapSeed = 8;
-
 // The targets of one training, in the words of the table.
 class Targets {
  public:
@@ -56,7 +53,7 @@ class Targets {
                           StepsText(steps),
                           " steps: a third or more of what lies between those and the bound in expectation "
                           "closed, over the loads that are carried");
-    const GradientTask& task = results_.Task(MeasuredOn::kLoads);
+    const GradientTask& task = results_.Task(MeasuredOn::kSixLoads);
     const std::vector<std::string> searched = results_.settings().policies.Specs(kSearchedPolicies);
     const std::vector<Grid> policies = results_.Policies("oracle", steps);
     if (searched.empty() || policies.empty()) {
@@ -81,7 +78,7 @@ class Targets {
   // Sums over loads and workloads of: least there can be in expectation, searched, trained.
   Target Closed(const SeedTarget& target, const std::vector<std::string>& specs, const Grid& trained,
                 const Grid& searched, std::size_t seeds) {
-    const LoadGrid& grid = results_.Task(MeasuredOn::kLoads).loads();
+    const LoadGrid& grid = results_.Task(MeasuredOn::kSixLoads).loads();
     std::vector<std::size_t> loads(grid.loads.size());
     for (std::size_t i = 0; i < loads.size(); ++i) loads[i] = i;
     double least_s = 0.0, searched_s = 0.0, trained_s = 0.0;
@@ -116,13 +113,13 @@ void AddSeedTargets(SeedResults& results, std::vector<Target>& out) {
     targets.Add(row + "single jobs",
                 Join("every seed at most 1.005 of `nash_welfare`, ", StepsText(steps), " steps"), "singles",
                 steps, EverySeed, 1.005);
-  targets.Add(row + "gangs", "every seed at most 0.94 of the best registered rule, 1M steps", "gangs", kM,
-              EverySeed, 0.94);
-  targets.Add(row + "gangs", "mean at most 0.89 of it, 20M steps", "gangs", 20 * kM, MeanOfSeeds, 0.89);
+  targets.Add(row + "gangs", "every seed at most 0.94 of the best registered rule, 1M steps", "gangs",
+              kMillion, EverySeed, 0.94);
+  targets.Add(row + "gangs", "mean at most 0.89 of it, 20M steps", "gangs", 20 * kMillion, MeanOfSeeds, 0.89);
   targets.Add(row + "row 1, oracle",
-              "every seed at most 1.00 of `nash_welfare(weight=gpu)`, six loads, 2M steps", "oracle", 2 * kM,
-              EverySeed, 1.0);
-  targets.AddSearched(row + "row 1, oracle", 20 * kM);
+              "every seed at most 1.00 of `nash_welfare(weight=gpu)`, six loads, 2M steps", "oracle",
+              2 * kMillion, EverySeed, 1.0);
+  targets.AddSearched(row + "row 1, oracle", 20 * kMillion);
   for (const std::int64_t steps : SetNamed("blind").steps)
     targets.Add(row + "row 1, blind",
                 Join("mean at most 0.93 of the best blind rule, six loads, ", StepsText(steps), " steps"),
@@ -132,10 +129,10 @@ void AddSeedTargets(SeedResults& results, std::vector<Target>& out) {
     std::int64_t steps;
   };
   constexpr Stable kStable[] = {
-      {"single jobs", "singles", kM / 2},          {"gangs", "gangs", kM},
-      {"row 1, oracle", "oracle", 2 * kM},         {"row 1, oracle", "oracle", 20 * kM},
-      {"row 1, blind", "blind", 2 * kM},           {"row 1, blind", "blind", 20 * kM},
-      {"single jobs, DQN", "singles_dqn", kM / 2}, {"gangs, DQN", "gangs_dqn", kM}};
+      {"single jobs", "singles", kMillion / 2},          {"gangs", "gangs", kMillion},
+      {"row 1, oracle", "oracle", 2 * kMillion},         {"row 1, oracle", "oracle", 20 * kMillion},
+      {"row 1, blind", "blind", 2 * kMillion},           {"row 1, blind", "blind", 20 * kMillion},
+      {"single jobs, DQN", "singles_dqn", kMillion / 2}, {"gangs, DQN", "gangs_dqn", kMillion}};
   for (const auto& [name, set, steps] : kStable) {
     targets.Add(row + name, Join("worst seed at most 1.02 of the best, ", StepsText(steps), " steps"), set,
                 steps, SpreadOfSeeds, 1.02);
@@ -146,8 +143,8 @@ void AddSeedTargets(SeedResults& results, std::vector<Target>& out) {
   constexpr const char* kLonger[][2] = {
       {"single jobs", "singles"}, {"gangs", "gangs"}, {"row 1, oracle", "oracle"}, {"row 1, blind", "blind"}};
   for (const auto& [name, set] : kLonger) targets.AddNeverWorse(row + name, set);
-  targets.AddDqn(row + "single jobs", "singles_dqn", "singles", kM / 2);
-  targets.AddDqn(row + "gangs", "gangs_dqn", "gangs", kM);
+  targets.AddDqn(row + "single jobs", "singles_dqn", "singles", kMillion / 2);
+  targets.AddDqn(row + "gangs", "gangs_dqn", "gangs", kMillion);
 }
 
 }  // namespace berth

@@ -50,7 +50,7 @@ void WriteTable(SeedResults& results, ReproductionPage& page) {
 // Row 1 load by load, the searched policies beside: where long training loses.
 void WriteLoads(SeedResults& results, ReproductionPage& page) {
   constexpr std::uint64_t kBootstrapSeed = 8;
-  const GradientTask& task = results.Task(MeasuredOn::kLoads);
+  const GradientTask& task = results.Task(MeasuredOn::kSixLoads);
   std::vector<Cells> rows;
   const auto add = [&](const std::string& what, const std::string& steps, const std::string& set,
                        const std::vector<Grid>& policies) {
@@ -63,7 +63,7 @@ void WriteLoads(SeedResults& results, ReproductionPage& page) {
   };
   for (const SeedRow& row : kSeedRows) {
     const TrainingSet& set = SetNamed(row.set);
-    if (set.on != MeasuredOn::kLoads) continue;
+    if (set.on != MeasuredOn::kSixLoads) continue;
     for (const std::int64_t steps : set.steps)
       add(set.what, StepsText(results.settings().quick ? steps / kQuickShare : steps), row.set,
           results.Policies(row.set, steps));
@@ -102,7 +102,7 @@ std::string Rules(const SeedResults& results) {
 
 void PlanSeeds(const LearnedSettings& settings, ReproductionRuns& runs) {
   const GradientShelf shelf(settings.gradient);
-  for (const MeasuredOn on : {MeasuredOn::kSingles, MeasuredOn::kGangs, MeasuredOn::kLoads}) {
+  for (const MeasuredOn on : {MeasuredOn::kSingles, MeasuredOn::kGangs, MeasuredOn::kSixLoads}) {
     const GradientTask task(on, settings);
     task.PlanRules(runs);
     for (const SeedRow& row : kSeedRows) {
@@ -115,7 +115,7 @@ void PlanSeeds(const LearnedSettings& settings, ReproductionRuns& runs) {
           task.Plan(runs, spec, task.sampled_workloads());
       }
     }
-    if (on == MeasuredOn::kLoads) {
+    if (on == MeasuredOn::kSixLoads) {
       for (const std::string& spec : settings.policies.Specs(kSearchedPolicies)) task.Plan(runs, spec);
     }
   }
@@ -123,7 +123,7 @@ void PlanSeeds(const LearnedSettings& settings, ReproductionRuns& runs) {
 
 void ReportSeeds(const LearnedSettings& settings, const ReproductionRuns& runs, LearnedPage& out) {
   SeedResults results(settings, runs);
-  const LoadGrid& loads = results.Task(MeasuredOn::kLoads).loads();
+  const LoadGrid& loads = results.Task(MeasuredOn::kSixLoads).loads();
   out.page.Heading("By gradient, every seed");
   out.page.Paragraph(Join(
       "The last policy of every training seed, none chosen, each number of steps a training of its own. ",
@@ -132,7 +132,7 @@ void ReportSeeds(const LearnedSettings& settings, const ReproductionRuns& runs, 
       "stated, "
       "on workloads that training cannot draw: jobs 300 to 700 of 1,000 on 36 GPUs, and row 1's ",
       loads.loads.size(), " loads (all in every number, carried or not; ", loads.seeds.size(),
-      " workloads, drawing on ", results.Task(MeasuredOn::kLoads).sampled_workloads(),
+      " workloads, drawing on ", results.Task(MeasuredOn::kSixLoads).sampled_workloads(),
       "). Intervals are over training seeds and workloads.", Rules(results),
       results.shelf().SourcesText("seeds"),
       settings.quick ? Join(" `--quick`: trained for 1/", kQuickShare, " of the steps that targets name.")

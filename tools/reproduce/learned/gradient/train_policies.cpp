@@ -90,7 +90,7 @@ class TrainingRun final : public ChildRun {
   bool exports_ = false;
 };
 
-double Seconds(const std::vector<Training>& trainings) {
+double TrainingSeconds(const std::vector<Training>& trainings) {
   double sum = 0.0;
   for (const Training& training : trainings) sum += training.Seconds();
   return sum;
@@ -148,7 +148,7 @@ std::string ListTrainings(const GradientShelf& shelf, const std::vector<Training
   }
   const std::vector<Training> left = Left(shelf, trainings);
   return text + Join(trainings.size(), " trainings, ", trainings.size() - left.size(),
-                     " of them kept, about ", Duration(Seconds(left)), " of one core left\n");
+                     " of them kept, about ", Duration(TrainingSeconds(left)), " of one core left\n");
 }
 
 std::string LeftOut(const GradientShelf& shelf, const std::string& experiment) {
@@ -165,7 +165,7 @@ std::string LeftOut(const GradientShelf& shelf, const std::string& experiment) {
   }
   if (out.empty()) return "";
   return Join("left out by --steps-up-to ", shelf.choice().steps_up_to, ": ", names, "; ", out.size(),
-              " trainings, about ", Duration(Seconds(out)), " of one core\n");
+              " trainings, about ", Duration(TrainingSeconds(out)), " of one core\n");
 }
 
 void DryRunTrainings(const GradientChoice& choice, const std::string& experiment) {

@@ -8,14 +8,13 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kM = 1'000'000;
 constexpr int kSeeds = 1000;  // as many as are asked for
 constexpr int kAblationSeeds = 8;
 constexpr double kPpo = 10.0, kMany = 12.0, kDqn = 40.0;  // us a step
 
 TrainingSet Ablation(const char* name, const char* what, RecipeOptions options, double us_a_step = kPpo) {
-  return {name,     "ablations",    what,     MeasuredOn::kGangs, std::move(options),
-          {kM / 2}, kAblationSeeds, us_a_step};
+  return {name,           "ablations",    what,     MeasuredOn::kGangs, std::move(options),
+          {kMillion / 2}, kAblationSeeds, us_a_step};
 }
 
 }  // namespace
@@ -27,7 +26,7 @@ const std::vector<TrainingSet>& TrainingSets() {
        "single jobs, PPO",
        MeasuredOn::kSingles,
        {{"workload", "synthetic(rate=1.8,jobs=1000)"}},
-       {kM / 2, kM, 10 * kM},
+       {kMillion / 2, kMillion, 10 * kMillion},
        kSeeds,
        kPpo},
       {"gangs",
@@ -35,23 +34,23 @@ const std::vector<TrainingSet>& TrainingSets() {
        "the default workload, PPO",
        MeasuredOn::kGangs,
        {},
-       {kM, 2 * kM, 5 * kM, 10 * kM, 20 * kM},
+       {kMillion, 2 * kMillion, 5 * kMillion, 10 * kMillion, 20 * kMillion},
        kSeeds,
        kPpo},
       {"oracle",
        "seeds",
        "many clusters, PPO",
-       MeasuredOn::kLoads,
+       MeasuredOn::kSixLoads,
        {{"recipe", "many_clusters"}},
-       {2 * kM, 20 * kM},
+       {2 * kMillion, 20 * kMillion},
        kSeeds,
        kMany},
       {"blind",
        "seeds",
        "many clusters, blind, PPO",
-       MeasuredOn::kLoads,
+       MeasuredOn::kSixLoads,
        {{"recipe", "many_clusters"}, {"knowledge", "blind"}},
-       {2 * kM, 20 * kM},
+       {2 * kMillion, 20 * kMillion},
        kSeeds,
        kMany},
       {"singles_dqn",
@@ -59,7 +58,7 @@ const std::vector<TrainingSet>& TrainingSets() {
        "single jobs, DQN",
        MeasuredOn::kSingles,
        {{"agent", "dqn"}, {"workload", "synthetic(rate=1.8,jobs=1000)"}},
-       {kM / 2},
+       {kMillion / 2},
        kSeeds,
        kDqn},
       {"gangs_dqn",
@@ -67,7 +66,7 @@ const std::vector<TrainingSet>& TrainingSets() {
        "the default workload, DQN",
        MeasuredOn::kGangs,
        {{"agent", "dqn"}},
-       {kM},
+       {kMillion},
        kSeeds,
        kDqn},
 

@@ -10,10 +10,11 @@
 
 namespace berth {
 
-inline constexpr std::int64_t kQuickShare = 50;  // --quick trains a fiftieth of the steps
+inline constexpr std::int64_t kMillion = 1'000'000;  // steps
+inline constexpr std::int64_t kQuickShare = 50;      // --quick trains a fiftieth of the steps
 
 // What the policies of a set are measured on (gradient_task.hpp).
-enum class MeasuredOn { kSingles, kGangs, kLoads };
+enum class MeasuredOn { kSingles, kGangs, kSixLoads };
 
 struct TrainingSet {
   const char* name;        // policies are NAME_STEPS_SEED.h5

@@ -1,8 +1,8 @@
 # berth_unite_sources(TARGET [ROOMS]): the files of a folder are compiled some ten at a time, in the order of their names. What costs
-# in most of them is what they include, and a unit includes it once: eight files of tools/bench take 22 s one by one and 5 s together.
+# in most of them is what they include, and a unit includes it once: nine files of tools/bench take 23 s one by one and 7 s together.
 # So what anonymous namespaces name is the folder's own. ROOMS: a room's folders (env/features/power, ...) count as one folder, since
 # most have few files. What has flags of its own or is generated stays alone: call it when the properties of files are set.
-option(BERTH_UNITY "Compile files of a folder together: a first build takes half the time" ON)
+option(BERTH_UNITY "Compile files of a folder together, which takes half the time" ON)
 function(berth_unite_sources target)
   if(NOT BERTH_UNITY)
     return()

@@ -98,7 +98,7 @@ TEST_CASE("files: no output replaces what a format reads beside its file") {
                                          "1|COMPLETED|2026-03-01T12:00:00|2026-03-01T12:00:00|2026-03-01T12:01:00|gres/gpu=1|60\n";
   std::ofstream(folder / "slurm.conf") << "NodeName=a Gres=gpu:v100:4\n";
   std::ofstream(folder / "events.txt") << "NodeName|TimeStart|TimeEnd|State\n";
-  std::ofstream(folder / "reservations.txt") << "Name|NodeNames|TimeStart|TimeEnd|Flags\n";
+  std::ofstream(folder / "reservations.txt") << "Name|NodeName|TimeStart|TimeEnd|Flags\n";
   for (const char* file : {"slurm.conf", "events.txt", "reservations.txt"}) {
     folder.CheckRefused(Join("convert --format sacct sacct.txt --out s.h5 --json ", file),
                         "--json: expected another file than one of --format", file);

@@ -39,7 +39,8 @@ def fingerprint(scheduler: SchedulerLike) -> str:
 
 def _attributes(scheduler: Any) -> dict[str, Any]:
     slots = {name for its in type(scheduler).__mro__ for name, value in vars(its).items() if isinstance(value, types.MemberDescriptorType)}
-    return vars(scheduler) | {name: getattr(scheduler, name) for name in slots if hasattr(scheduler, name)}
+    values: dict[str, Any] = dict(vars(scheduler))
+    return values | {name: getattr(scheduler, name) for name in slots if hasattr(scheduler, name)}
 
 
 def _source(kind: type[Any]) -> bytes:

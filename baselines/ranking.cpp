@@ -12,8 +12,8 @@ namespace {
 
 // It runs on the type, alone and on its gang, and some of its GPUs are about to go.
 bool StaysOnLeaving(const ClusterView& view, int job, int type) {
-  return !view.plain() && view.TypeOf(job) == type && view.Partner(job) < 0 &&
-         view.Width(job) == view.Gang(job) && !AllInService(view, job);
+  return view.TypeOf(job) == type && view.Partner(job) < 0 && view.Width(job) == view.Gang(job) &&
+         !AllInService(view, job);
 }
 
 }  // namespace

@@ -44,6 +44,24 @@ int Channel(std::span<const ChannelInfo> channels, const std::string& name) {
   return -1;
 }
 
+// What ObservationV2 shows of a cluster with `n` GPU types, of `n` jobs.
+struct Observed {
+  Observed(const Simulator& sim, int n) : layout(info.Layout(n, n)), out(U(layout.size())) {
+    MdpSpec mdp;
+    mdp.encoder = "ObservationV2";
+    mdp.visible = n;
+    const auto encoder = MakeEncoder(mdp);
+    std::vector<int> visible;
+    const ClusterView view = sim.View(Knowledge::kOracle);
+    encoder->Begin(view);
+    encoder->Select(view, view.active(), n, visible);
+    encoder->Encode({view, view.free_gpus(), view.active(), visible}, layout, out);
+  }
+  const EncoderInfo info = EncoderOf("ObservationV2");
+  ObservationLayout layout;
+  std::vector<float> out;
+};
+
 }  // namespace
 
 // Bins of 10 s, the last value is expected of the next. Arrivals at 0 (1 GPU), 5 (2 GPUs), 12 (4 GPUs): at
@@ -68,22 +86,12 @@ TEST_CASE("forecast: what is expected of arrivals and run times, by hand") {
   CHECK(view.Find<ForecastState>()->PredictedSeconds(view, 2) == Approx(2.5).epsilon(1e-14));
 
   // What ObservationV2 shows of it, horizon 3600 s: 2 jobs and 3 GPUs each 10 s are 720 and 1080.
-  MdpSpec mdp;
-  mdp.encoder = "ObservationV2";
-  mdp.visible = 2;
-  const EncoderInfo& info = EncoderOf("ObservationV2");
-  const ObservationLayout layout = info.Layout(2, 2);
-  const auto encoder = MakeEncoder(mdp);
-  std::vector<float> out(U(layout.size()));
-  std::vector<int> visible;
-  const ClusterView seen = sim.View(Knowledge::kOracle);
-  encoder->Begin(seen);
-  encoder->Select(seen, seen.active(), 2, visible);
-  encoder->Encode({seen, seen.free_gpus(), seen.active(), visible}, layout, out);
-  const float* global = out.data() + layout.global_offset();
+  const Observed seen(sim, 2);
+  const EncoderInfo& info = seen.info;
+  const float* global = seen.out.data() + seen.layout.global_offset();
   CHECK(global[Channel(info.global, "jobs_ahead")] == Approx(Log(1.0 + 720.0) / 5.0));
   CHECK(global[Channel(info.global, "gpus_ahead")] == Approx(Log(1.0 + 1080.0 / 12.0)));
-  CHECK(out[U(Channel(info.job, "predicted"))] == Approx(Log(1.0 + 2.5 / 60.0) / 10.0));
+  CHECK(seen.out[U(Channel(info.job, "predicted"))] == Approx(Log(1.0 + 2.5 / 60.0) / 10.0));
 }
 
 TEST_CASE("forecast: what is predicted beyond a channel's range is its edge") {
@@ -91,19 +99,8 @@ TEST_CASE("forecast: what is predicted beyond a channel's range is its edge") {
   data.jobs.requested_s = {1e16};
   Simulator sim(With(data, "forecast(sizes=request(adjust=false))"));
   REQUIRE(sim.AdvanceToDecision());
-  MdpSpec mdp;
-  mdp.encoder = "ObservationV2";
-  mdp.visible = 1;
-  const EncoderInfo& info = EncoderOf("ObservationV2");
-  const ObservationLayout layout = info.Layout(1, 1);
-  const auto encoder = MakeEncoder(mdp);
-  std::vector<float> out(U(layout.size()));
-  std::vector<int> visible;
-  const ClusterView seen = sim.View(Knowledge::kOracle);
-  encoder->Begin(seen);
-  encoder->Select(seen, seen.active(), 1, visible);
-  encoder->Encode({seen, seen.free_gpus(), seen.active(), visible}, layout, out);
-  CHECK(out[U(Channel(info.job, "predicted"))] == 3.0F);
+  const Observed seen(sim, 1);
+  CHECK(seen.out[U(Channel(seen.info.job, "predicted"))] == 3.0F);
 }
 
 TEST_CASE("forecast: a copy of a simulation expects the same and goes its own way") {

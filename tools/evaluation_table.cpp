@@ -31,18 +31,14 @@ void PrintTable(const std::vector<Summary>& rows, bool one, const std::vector<Me
     table.AddRow(cells);
   }
   std::cout << table.ToString();
-  if (std::any_of(rows.begin(), rows.end(), [](const Summary& row) { return row.unstable; }))
-    std::cout << UnstableMark() << "\n";
-  if (std::any_of(rows.begin(), rows.end(),
-                  [](const Summary& row) { return std::isnan(row.metrics.backlog_growth); }))
-    std::cout << UntoldMark() << "\n";
+  PrintMarks(rows);
 }
 
 // The row to look at first: the least mean of those that lost no job, and that keep up where any does, since
 // the others' means say how long the run was.
 void PrintBest(const std::vector<Summary>& rows) {
-  const bool none_keeps_up =
-      std::all_of(rows.begin(), rows.end(), [](const Summary& row) { return row.unstable; });
+  const auto unstable = std::ranges::count_if(rows, &Summary::unstable);
+  const bool none_keeps_up = unstable == std::ssize(rows);
   const Summary* best = nullptr;
   for (const Summary& row : rows) {
     if (row.metrics.unfinished > 0 || std::isnan(row.metrics.mean_jct_s)) continue;
@@ -50,9 +46,7 @@ void PrintBest(const std::vector<Summary>& rows) {
     if (best == nullptr || row.metrics.mean_jct_s < best->metrics.mean_jct_s) best = &row;
   }
   if (best == nullptr || rows.size() < 2) return;
-  const bool some_do_not =
-      std::any_of(rows.begin(), rows.end(), [](const Summary& row) { return row.unstable; });
-  std::cout << "least mean JCT" << (some_do_not && !none_keeps_up ? " of those that keep up" : "") << ": "
+  std::cout << "least mean JCT" << (unstable > 0 && !none_keeps_up ? " of those that keep up" : "") << ": "
             << best->row->scheduler << " with " << Fixed(best->metrics.mean_jct_s / 3600.0, 2) << " h";
   if (none_keeps_up) {
     std::cout << ", but even under it work arrives faster than it is finished: compare with fewer jobs or "

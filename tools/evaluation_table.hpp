@@ -1,6 +1,10 @@
 // What evaluate says of its rows: the table with the lines beneath it, and the same table as CSV.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -24,6 +28,14 @@ struct Summary {
   Interval mean, ratio;  // of the mean JCT, and of it to the first row's; without bounds for one workload
 };
 std::vector<Summary> Summaries(const std::vector<ResultRow>& rows);
+
+// What a table's † means, where a row has one. `of`: the summary of a row.
+template <class Rows, class Of = std::identity>
+void PrintMarks(const Rows& rows, Of of = {}) {
+  const auto untold = [](const Summary& row) { return std::isnan(row.metrics.backlog_growth); };
+  if (std::ranges::any_of(rows, &Summary::unstable, of)) std::cout << UnstableMark() << "\n";
+  if (std::ranges::any_of(rows, untold, of)) std::cout << UntoldMark() << "\n";
+}
 
 // The same for other tables, lines of cells without times of decisions, which another run would not repeat.
 std::vector<std::string> SummaryHeader(const std::vector<MetricColumn>& columns);

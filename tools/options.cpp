@@ -208,19 +208,17 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
   }
   for (const std::string& assignment : assignments) SetFromText(assignment);
   if (Given("config")) ReadConfig(Text("config"));
-  CheckTexts();
+  for (const Option& option : options_) CheckText(option);
   CheckPaths();
   StartAudit();
   return true;
 }
 
 // A file may have any bytes as its name, but results, which name it, are text, and are written at the end.
-void Options::CheckTexts() const {
-  for (const Option& option : options_) {
-    for (const std::string& text : option.words.empty() ? std::vector{option.value} : option.words) {
-      if (const std::string found = NoUtf8In(text); !found.empty())
-        throw Error(Join(Where(option.name), ": expected UTF-8, found ", found));
-    }
+void Options::CheckText(const Option& option) const {
+  for (const std::string& text : option.words.empty() ? std::vector{option.value} : option.words) {
+    if (const std::string found = NoUtf8In(text); !found.empty())
+      throw Error(Join(Where(option.name), ": expected UTF-8, found ", found));
   }
 }
 
@@ -358,7 +356,7 @@ void Options::Assign(const std::string& name, const std::string& value) {
   Option* option = Lookup(name);
   BERTH_CHECK(option != nullptr, "no option --", name);
   option->value = value;
-  CheckTexts();
+  CheckText(*option);
   CheckDistinct();
 }
 

@@ -103,7 +103,7 @@ class Options {
   std::vector<std::string> PathsOf(const Option& option) const;
   std::vector<File> Files() const;  // every one that is read or written, and values of specs that may be one
   void CheckValuesFollow(const std::vector<std::string>& arguments) const;
-  void CheckTexts() const;
+  void CheckText(const Option& option) const;
   void CheckPaths() const;
   void CheckDistinct() const;
   void SetFromText(const std::string& assignment);

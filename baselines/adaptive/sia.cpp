@@ -36,7 +36,8 @@ class Sia final : public Scheduler {
   void Reset(const ClusterView& view) override {
     every_.Reset();
     configurations_.Reset(view);
-    for (int job = 0; job < view.num_jobs() && !view.some_jobs(); ++job) CheckGang(view, job);
+    if (view.some_jobs()) return;  // each as it comes
+    for (int job = 0; job < view.num_jobs(); ++job) CheckGang(view, job);
   }
 
   void Decide(const ClusterView& view, Decision& decision) override {
@@ -49,7 +50,7 @@ class Sia final : public Scheduler {
     program.unallocated = unallocated_;
     program.jobs = static_cast<int>(jobs_.size());
     for (int job : jobs_) {
-      if (view.some_jobs()) CheckGang(view, job);  // else before it came
+      if (view.some_jobs()) CheckGang(view, job);
       const int held = configurations_.Held(view, job);
       const bool starting =
           goodput_ != nullptr && view.IsRunning(job) && goodput_->jobs[U(job)].trains_from > view.now();

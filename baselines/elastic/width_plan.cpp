@@ -21,7 +21,7 @@ void WidthPlan::Begin(const ClusterView& view) {
 }
 
 int WidthPlan::Takes(const ClusterView& view, int job, int type, int width) {
-  if (view.plain() || view.TypeOf(job) != type || view.Width(job) != width) return width;
+  if (view.TypeOf(job) != type || view.Width(job) != width) return width;
   return HeldInService(view, job);
 }
 

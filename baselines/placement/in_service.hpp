@@ -7,13 +7,15 @@
 
 namespace berth {
 
-// True also of a job that does not run. Any thread.
+// True also of a job that does not run. Any thread. Where no feature is on nothing leaves: no GPU is looked
+// at, here and below.
 inline bool AllInService(const ClusterView& view, int job) {
-  return std::ranges::all_of(view.Devices(job), [&](int device) { return view.InService(device); });
+  return view.plain() ||
+         std::ranges::all_of(view.Devices(job), [&](int device) { return view.InService(device); });
 }
 
-// False of a job that does not run, and in a cluster without features, where nothing leaves and a live one
-// does not say which GPUs a job has. Any thread.
+// False of a job that does not run; in a cluster without features a live one does not say which GPUs a job
+// has. Any thread.
 inline bool NoneInService(const ClusterView& view, int job) {
   return !view.plain() && view.IsRunning(job) &&
          std::ranges::none_of(view.Devices(job), [&](int device) { return view.InService(device); });
@@ -26,6 +28,7 @@ inline bool AloneOnLeaving(const ClusterView& view, int job) {
 
 // GPUs that it holds, but for those that will leave service. Any thread.
 inline int HeldInService(const ClusterView& view, int job) {
+  if (view.plain()) return view.Width(job);
   return static_cast<int>(
       std::ranges::count_if(view.Devices(job), [&](int device) { return view.InService(device); }));
 }

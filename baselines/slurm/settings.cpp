@@ -1,20 +1,15 @@
 #include "baselines/slurm/settings.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 double NumberIn(const std::string& text, double low, double high, const std::string& where) {
   const double value = ParseNumber(text, where);

@@ -1,16 +1,13 @@
-// What readers of tables share: words that differ by case alone, and lists of names.
+// What readers of tables share: words of Slurm, and lists of names.
 #pragma once
 
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-namespace berth {
+#include "env/base/plain_text.hpp"
 
-std::string Lower(std::string text);  // ASCII letters
-inline bool SameWord(const std::string& a, const std::string& b) {
-  return Lower(a) == Lower(b);
-}
+namespace berth {
 
 // Of Slurm's states (sacct(1), "JOB STATE CODES"), in any case: does such a job run on, or wait still?
 bool IsUnended(const std::string& state);

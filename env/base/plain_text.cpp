@@ -1,5 +1,6 @@
 #include "env/base/plain_text.hpp"
 
+#include <cctype>
 #include <cstdio>
 
 #include "env/base/check.hpp"
@@ -44,6 +45,11 @@ void CheckText(std::string_view line, const std::string& where) {
   if (found.empty()) return;
   throw Error(Join(where, ": expected UTF-8, found ", found,
                    " of the line (iconv -f latin1 -t utf8 makes UTF-8 of Latin-1)"));
+}
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
 }
 
 }  // namespace berth

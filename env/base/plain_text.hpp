@@ -1,4 +1,5 @@
-// What is text: UTF-8, which JSON, HDF5 and pages of HTML that name things must be.
+// What is text: UTF-8, which JSON, HDF5 and pages of HTML that name things must be. And words of which case
+// says nothing.
 #pragma once
 
 #include <string>
@@ -14,5 +15,10 @@ std::string NoUtf8In(std::string_view text);
 
 // Throws Error "where: expected UTF-8, found 0xfc as byte 8 of the line", or for a zero byte.
 void CheckText(std::string_view line, const std::string& where);
+
+std::string Lower(std::string text);  // ASCII letters
+inline bool SameWord(const std::string& a, const std::string& b) {
+  return Lower(a) == Lower(b);
+}
 
 }  // namespace berth

@@ -1,7 +1,6 @@
 #include "env/base/slurm_conf.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <limits>
 
@@ -22,11 +21,6 @@ constexpr std::size_t kMostHosts = 1'000'000;
 #endif
 constexpr std::size_t kLongestHost = 1024;
 constexpr std::ptrdiff_t kMostBrackets = 16;
-
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // Splits the words of a line; a value in quotes may hold blanks.
 SlurmLine WordsOf(const std::string& text, int number, const std::string& where) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "env/base/slurm_conf.hpp"
 #include "env/base/spec.hpp"
 
@@ -14,11 +15,6 @@ namespace {
 constexpr std::size_t kMostNodes = 200'000,
                       kMostMembers = 10'000'000;  // nodes, and those of all partitions and all sets together
 
-// Does a text say this word, given in small letters?
-bool Says(std::string_view text, std::string_view word) {
-  return std::ranges::equal(text, word, [](unsigned char a, char b) { return std::tolower(a) == b; });
-}
-
 // What NodeName lines say of `key`, or `same`, which NodeName=DEFAULT says for those behind it.
 class NodeWord {
  public:
@@ -27,7 +23,7 @@ class NodeWord {
     const std::string* stated = line.Find(key_);
     if (stated == nullptr) stated = line.Find(same_);
     const std::string* word = stated == nullptr ? usual_ : stated;
-    if (Says(*line.Find("nodename"), "default")) usual_ = word;
+    if (SameWord(*line.Find("nodename"), "default")) usual_ = word;
     return word;
   }
 
@@ -66,7 +62,7 @@ NodeGpus GpusOf(const std::string& gres, const std::string& where) {
     if (gpus.count > 0)
       throw Error(Join(where, ": Gres: expected one type of GPU a node, found '", gres, "'"));
     // How Slurm counts them does not change what is there.
-    std::erase_if(words, [](const std::string& word) { return Says(word, "no_consume"); });
+    std::erase_if(words, [](const std::string& word) { return SameWord(word, "no_consume"); });
     long long number = words.size() > 1 ? CountOf(words.back()) : -1;
     if ((number < 0 && words.size() > 2) || words.size() > 3)
       throw Error(Join(where, ": Gres: expected gpu:TYPE:COUNT, found '", entry, "'"));
@@ -81,10 +77,18 @@ NodeGpus GpusOf(const std::string& gres, const std::string& where) {
   return gpus;
 }
 
+// `number`: of all nodes, -1 = without GPUs. Throws Error for a node that nobody declared.
+void AddNode(const std::string& host, const std::map<std::string, int>& number, const std::string& where,
+             std::vector<int>& nodes) {
+  const auto at = number.find(host);
+  if (at == number.end()) throw Error(Join(where, ": there is no NodeName=", host));
+  if (at->second >= 0) nodes.push_back(at->second);
+}
+
 // What partitions may name in place of nodes.
 using NodeSets = std::map<std::string, std::vector<int>>;
 
-// Of NodeSet lines: the nodes listed and those with the feature. `number`: of all nodes, -1 = without GPUs.
+// Of NodeSet lines: the nodes listed and those with the feature.
 NodeSets NodeSetsOf(const std::vector<SlurmLine>& lines, const std::map<std::string, int>& number,
                     const std::string& path) {
   NodeSets sets;
@@ -95,7 +99,7 @@ NodeSets NodeSetsOf(const std::vector<SlurmLine>& lines, const std::map<std::str
     const std::string* names = line.Find("nodename");
     if (names == nullptr) continue;
     const std::string* said = features.Of(line);
-    if (said == nullptr || Says(*names, "default")) continue;
+    if (said == nullptr || SameWord(*names, "default")) continue;
     const std::vector<std::string> hosts = ExpandHosts(*names, Join(path, ":", line.number, ": NodeName"));
     for (const std::string& one : SplitOutsideParentheses(*said, ',')) {
       std::vector<int>& of = with[one];
@@ -116,11 +120,7 @@ NodeSets NodeSetsOf(const std::vector<SlurmLine>& lines, const std::map<std::str
       if (const auto at = with.find(*one); at != with.end()) nodes = at->second;
     }
     if (const std::string* listed = line.Find("nodes"); listed != nullptr) {
-      for (const std::string& host : ExpandHosts(*listed, where)) {
-        const auto at = number.find(host);
-        if (at == number.end()) throw Error(Join(where, ": there is no NodeName=", host));
-        if (at->second >= 0) nodes.push_back(at->second);
-      }
+      for (const std::string& host : ExpandHosts(*listed, where)) AddNode(host, number, where, nodes);
     }
     members += nodes.size();
     if (members > kMostMembers)
@@ -144,12 +144,12 @@ SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path)
     if (names == nullptr) continue;
     const std::string* of_gpus = gres.Of(line);
     const std::string* of_state = state.Of(line);
-    if (Says(*names, "default")) continue;
+    if (SameWord(*names, "default")) continue;
     const NodeGpus gpus = GpusOf(of_gpus == nullptr ? "" : *of_gpus, where);
     const std::vector<std::string> hosts = ExpandHosts(*names, where + ": NodeName");
     if (all.nodes.size() + all.without_gpu.size() + all.future.size() + hosts.size() > kMostNodes)
       throw Error(Join(where, ": expected at most ", kMostNodes, " nodes in all, found more"));
-    if (gpus.count == 0 || (of_state != nullptr && Says(*of_state, "future"))) {
+    if (gpus.count == 0 || (of_state != nullptr && SameWord(*of_state, "future"))) {
       std::vector<std::string>& other = gpus.count == 0 ? all.without_gpu : all.future;
       other.insert(other.end(), hosts.begin(), hosts.end());
       continue;
@@ -182,7 +182,7 @@ std::vector<SlurmPartition> PartitionsOf(const std::vector<SlurmLine>& lines, co
     const std::string* name = line.Find("partitionname");
     if (name == nullptr) continue;
     const std::string* listed = line.Find("nodes");
-    if (Says(*name, "default")) {
+    if (SameWord(*name, "default")) {
       if (listed != nullptr) usual = *listed;
       continue;
     }
@@ -193,7 +193,7 @@ std::vector<SlurmPartition> PartitionsOf(const std::vector<SlurmLine>& lines, co
       if (members + partition.nodes.size() > kMostMembers)
         throw Error(Join(where, ": expected at most ", kMostMembers, " nodes of all partitions, found more"));
     };
-    if (Says(text, "all")) {
+    if (SameWord(text, "all")) {
       for (std::size_t i = 0; i < nodes.nodes.size(); ++i) partition.nodes.push_back(static_cast<int>(i));
     } else {
       std::set<std::string> taken;  // sets
@@ -204,9 +204,7 @@ std::vector<SlurmPartition> PartitionsOf(const std::vector<SlurmLine>& lines, co
           check();
           continue;
         }
-        const auto at = number.find(host);
-        if (at == number.end()) throw Error(Join(where, ": there is no NodeName=", host));
-        if (at->second >= 0) partition.nodes.push_back(at->second);
+        AddNode(host, number, where, partition.nodes);
       }
       std::sort(partition.nodes.begin(), partition.nodes.end());
       if (!taken.empty())  // which may have nodes in common

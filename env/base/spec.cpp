@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 
 namespace berth {
 namespace {
@@ -103,18 +104,13 @@ Spec ParseSpec(std::string_view text) {
 // Case does not count: nobody who writes H100 means p100. What is far longer than any name is like none, for
 // the table of distances grows as the product of both lengths.
 std::string Nearest(std::string_view word, std::span<const std::string> candidates) {
-  const auto lower = [](std::string_view text) {
-    std::string letters(text);
-    for (char& c : letters) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return letters;
-  };
   constexpr std::size_t kLongest = 256;
   std::string best;
   if (word.size() > kLongest) return best;
   std::size_t best_distance = 2 + word.size() / 3;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > 2 * kLongest) continue;
-    const std::size_t distance = EditDistance(lower(word), lower(candidate));
+    const std::size_t distance = EditDistance(Lower(std::string(word)), Lower(candidate));
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;

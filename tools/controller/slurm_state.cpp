@@ -5,16 +5,12 @@
 #include <cmath>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "env/base/slurm_conf.hpp"
 #include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
-
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 std::string Upper(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

@@ -1,12 +1,12 @@
 #include "tools/operators/operators.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "tools/operators/page_files.hpp"
 #include "tools/version.hpp"
 
@@ -45,11 +45,6 @@ std::string HeaderText(const HttpRequest& request, const std::string& name) {
   return at == request.headers.end() ? "" : at->second;
 }
 
-std::string LowerCase(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 HttpReply Said(int status, const Json& json) {
   return {status, json.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
@@ -73,7 +68,7 @@ std::string Modes() {
 
 // The listener has refused other origins already.
 HttpReply ModeReply(StatusBoard& board, const HttpRequest& request) {
-  const std::string type = LowerCase(HeaderText(request, "content-type"));
+  const std::string type = Lower(HeaderText(request, "content-type"));
   if (type.substr(0, type.find(';')) != "application/json") {
     return HttpError(415, "expected Content-Type: application/json");
   }

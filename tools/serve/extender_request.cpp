@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "env/base/spec.hpp"
 
 namespace berth {
@@ -17,19 +18,13 @@ constexpr int kMostNesting = 64;  // so that no request makes a recursion deep
 constexpr int kMostGpus = 999999;
 constexpr std::size_t kMostName = 253, kMostLabel = 63;  // bytes
 
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // The member, as Go's decoder finds it: by its name, else whatever the case. Null where there is none.
 const Json* Member(const Json& object, const std::string& name) {
   if (!object.is_object()) return nullptr;
   const auto exact = object.find(name);
   if (exact != object.end()) return exact->is_null() ? nullptr : &*exact;
   for (const auto& [key, value] : object.items()) {
-    if (Lower(key) == Lower(name)) return value.is_null() ? nullptr : &value;
+    if (SameWord(key, name)) return value.is_null() ? nullptr : &value;
   }
   return nullptr;
 }

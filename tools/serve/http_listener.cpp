@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "tools/serve/bounded_queue.hpp"
 #include "tools/serve/connection.hpp"
 #include "tools/serve/error_json.hpp"
@@ -38,11 +39,6 @@ bool SameSecret(const std::string& expected, const std::string& found) {
     difference = static_cast<unsigned char>(difference | (found[i] ^ expected[i % expected.size()]));
   }
   return difference == 0;
-}
-
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 std::string HeaderOf(const HttpRequest& request, const std::string& name) {

@@ -4,15 +4,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cctype>
+#include "env/base/plain_text.hpp"
 
 namespace berth {
 namespace {
-
-std::string LowerCase(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // "gpu1:8899" without its port, "[::1]:8899" without port and brackets.
 std::string NameOf(const std::string& host) {
@@ -29,11 +24,11 @@ bool IsAddress(const std::string& name) {
 }  // namespace
 
 bool IsOwnHost(const std::string& host, const std::string& listens_as) {
-  const std::string name = LowerCase(NameOf(host));
-  if (IsAddress(name) || name == "localhost" || name == LowerCase(listens_as)) return true;
+  const std::string name = Lower(NameOf(host));
+  if (IsAddress(name) || name == "localhost" || name == Lower(listens_as)) return true;
   char own[256] = "";
   if (gethostname(own, sizeof(own) - 1) != 0 || name.empty()) return false;
-  const std::string full = LowerCase(own);
+  const std::string full = Lower(own);
   return name == full || name == full.substr(0, full.find('.'));
 }
 

@@ -248,12 +248,7 @@ void PrintSweep(const SweepTable& table, const std::string& rest) {
   std::cout << text.ToString();
   if (printed < table.rows.size())
     std::cout << "... and " << table.rows.size() - printed << " more rows in " << rest << "\n";
-  if (std::any_of(table.rows.begin(), table.rows.end(),
-                  [](const SweptRow& row) { return row.summary.unstable; }))
-    std::cout << UnstableMark() << "\n";
-  if (std::any_of(table.rows.begin(), table.rows.end(),
-                  [](const SweptRow& row) { return std::isnan(row.summary.metrics.backlog_growth); }))
-    std::cout << UntoldMark() << "\n";
+  PrintMarks(table.rows, &SweptRow::summary);
   for (std::size_t i = 0; i < printed; ++i) {
     const SweptRow& row = table.rows[i];
     PrintUnfinished(Join(table.grid.Label(row.cell), ", ", row.summary.row->scheduler), row.summary.metrics);

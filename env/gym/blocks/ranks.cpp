@@ -16,8 +16,7 @@ constexpr ChannelInfo kRanksPair[] = {
     {"slowness", "ln(fastest rate / rate here), at most 5; 5 where it cannot run", 0, 5},
     {"keener",
      "GPUs wanted by candidates with at least its advantage here over the type's, counted as by rank, at "
-     "most "
-     "4",
+     "most 4",
      0, 4},
 };
 constexpr double kMostRank = 4.0;

@@ -26,9 +26,10 @@ constexpr const char* kRules[] = {kTime, kClock, kPhases, kWork, kHeldSeconds, k
 // Run::partner of a job that holds a part of device d is kPartOf - d.
 constexpr int kPartOf = -2;
 
-// Two books add the same terms in another order, and differences of times lose what the times' size costs.
+// Two books add the same terms in another order, and differences of times lose what the times' size costs. At
+// times that no cluster sees both may be infinite.
 bool Same(double a, double b, double scale) {
-  return std::max(a, b) - std::min(a, b) <= 1e-9 * std::max({1.0, a, b}) + 1e-13 * scale;
+  return a == b || std::max(a, b) - std::min(a, b) <= 1e-9 * std::max({1.0, a, b}) + 1e-13 * scale;
 }
 
 bool MayFollow(JobPhase before, JobPhase after) {

@@ -162,8 +162,6 @@ std::vector<std::string> PaiTablesBeside(const std::string& path) {
   for (const char* name :
        {"pai_job_table", "pai_instance_table", "pai_group_tag_table", "pai_machine_spec"}) {
     std::string table = TableBeside(path, name);
-    if (const std::size_t member = table.find(".tar.gz:"); member != std::string::npos)
-      table.resize(member + std::string_view(".tar.gz").size());
     if (!table.empty()) tables.push_back(std::move(table));
   }
   return tables;

@@ -98,6 +98,14 @@ std::string Unpacked(std::string& bytes, const std::string& path) {
 
 }  // namespace
 
+std::string ArchiveOf(const std::string& path) {
+  for (const std::string_view ending : {".tar.gz:", ".tgz:", ".tar:"}) {
+    if (const std::size_t at = path.find(ending); at != std::string::npos)
+      return path.substr(0, at + ending.size() - 1);
+  }
+  return "";
+}
+
 std::string ReadText(const std::string& path) {
   CheckReadable(path);
   std::string bytes = Bytes(path);
@@ -106,14 +114,8 @@ std::string ReadText(const std::string& path) {
 }
 
 TextFile::TextFile(const std::string& path) : path_(path) {
-  for (const std::string_view ending : {".tar.gz:", ".tgz:", ".tar:"}) {
-    const std::size_t at = path.find(ending);
-    if (at == std::string::npos) continue;
-    const std::size_t colon = at + ending.size() - 1;
-    text_ = WithoutMark(Member(path.substr(0, colon), path.substr(colon + 1)));
-    return;
-  }
-  text_ = ReadText(path);
+  const std::string archive = ArchiveOf(path);
+  text_ = archive.empty() ? ReadText(path) : WithoutMark(Member(archive, path.substr(archive.size() + 1)));
 }
 
 bool TextFile::Next(std::string& line) {

@@ -6,6 +6,9 @@
 
 namespace berth {
 
+// The archive of which `path` names a member; "" = it names none.
+std::string ArchiveOf(const std::string& path);
+
 // The whole file, unpacked where it is gzip, without a byte order mark. Throws Error naming it.
 std::string ReadText(const std::string& path);
 

@@ -8,6 +8,7 @@
 #include "policies/bundle.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/packed_files.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/spec_files.hpp"
 
@@ -105,6 +106,43 @@ TEST_CASE("files: no output replaces what a format reads beside its file") {
     folder.CheckRefused(Join("simulate --scenario sacct.txt --format sacct --scheduler fcfs --json ", file), "for both", file);
   }
   CHECK(Berth(folder, "convert --format sacct sacct.txt --out s.h5 --json c.json").code == 0);
+}
+
+TEST_CASE("files: no output replaces an archive of which a member is read") {
+  Folder folder;
+  const std::string name = "pai_task_table.tar.gz", job_table = "pai_job_table.tar.gz";
+  test::WriteGzip(folder / name, test::TarMember("pai_task_table.csv", "j,worker,1,Terminated,10,70,600,29,100,V100\n"));
+  test::WriteGzip(folder / job_table, test::TarMember("pai_job_table.csv", "j,i,u,Terminated,10,70\n"));
+  const std::string simulate =
+      "simulate --format pai --cluster v100=4 --scheduler fcfs --scenario pai_task_table.tar.gz:pai_task_table.csv";
+  folder.CheckRefused(simulate + " --json " + name, "--json: expected another file than --scenario", name);
+  folder.CheckRefused(simulate + " --json " + job_table, "--json: expected another file than one of --format",
+                      job_table);
+  folder.CheckRefused("convert --format pai pai_task_table.tar.gz:pai_task_table.csv --cluster v100=4 --out " + name,
+                      "--out: expected another file than trace", name);
+  folder.CheckRefused("simulate --features 'failures(log=pai_job_table.tar.gz:x.csv)' --json " + job_table + kSmall,
+                      "than log=pai_job_table.tar.gz:x.csv of --features", job_table);
+  const test::Outcome right = Berth(folder, simulate + " --json a.json");
+  CAPTURE(right.error);
+  CHECK(right.code == 0);
+}
+
+// As of goodput, whose folders are of applications.
+TEST_CASE("files: no output replaces a table in a folder that a spec names") {
+  Folder folder;
+  fs::create_directories(folder / "prof/imagenet");
+  std::ofstream(folder / "prof/imagenet/placements-aws.csv") << "placement\n";
+  const std::string simulate = "simulate" + kSmall + "--features 'goodput(profiles=prof)' --json ";
+  folder.CheckRefused(simulate + "prof/imagenet/placements-aws.csv",
+                      "--json: expected another file than profiles=prof of --features",
+                      "prof/imagenet/placements-aws.csv");
+  fs::create_symlink("prof", folder / "link");
+  folder.CheckRefused(simulate + "link/imagenet/placements-aws.csv", "for both", "prof/imagenet/placements-aws.csv");
+  CHECK(FilesBehind(folder / "prof") == std::vector<std::string>{folder / "prof/imagenet/placements-aws.csv"});
+  // A folder that is called as a word of a spec is one for results too.
+  fs::create_directory(folder / "sjf");
+  for (int again = 0; again < 2; ++again)
+    CHECK(Berth(folder, "simulate" + kSmall + "--scheduler 'queue(order=sjf)' --json sjf/a.json").code == 0);
 }
 
 TEST_CASE("files: no output replaces what a folder holds") {

@@ -261,6 +261,14 @@ std::vector<Options::File> Options::Files() const {
       files.push_back(
           {where, Join(file.said, " of ", where), file.path, /*written=*/false, /*in_spec=*/true});
   }
+  for (std::size_t i = any ? files.size() : 0; i-- > 0;) {
+    File file = files[i];
+    if (file.written) continue;
+    for (std::string& behind : FilesBehind(file.path)) {
+      file.path = std::move(behind);
+      files.push_back(file);
+    }
+  }
   return files;
 }
 

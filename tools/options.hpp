@@ -36,7 +36,8 @@ class Options {
 
   void Value(const std::string& name, const std::string& default_value, const std::string& help);
   // Files that the verb reads and writes. Given, they must be named; what is written must be none of the
-  // others, nor one that a spec among the values names (policy(file=...)), nor one of AddRead and AddWritten.
+  // others, nor one that a spec among the values names (policy(file=...)), nor one of AddRead and AddWritten,
+  // nor what stands behind their names: an archive, the tables in a folder (spec_files.hpp).
   void Input(const std::string& name, const std::string& help);
   void InputList(const std::string& name, const std::string& help);  // any number, separated by ';'
   void Output(const std::string& name, const std::string& help);

@@ -1,7 +1,9 @@
 #include "tools/spec_files.hpp"
 
+#include <filesystem>
 #include <string_view>
 
+#include "data/text_file.hpp"
 #include "env/base/spec.hpp"
 #include "tools/results.hpp"
 
@@ -53,6 +55,20 @@ std::vector<SpecFile> SpecFiles(const std::string& text) {
         if (usual.ends_with(".h5") && NamedWithout(all, info.name, param.name))
           files.push_back({usual, info.name});
       }
+    }
+  }
+  return files;
+}
+
+std::vector<std::string> FilesBehind(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  if (const std::string archive = ArchiveOf(path); !archive.empty()) files.push_back(archive);
+  std::error_code none;  // no folder, or one that may not be read
+  for (const auto& application : fs::directory_iterator(path, none)) {
+    if (!application.is_directory(none)) continue;
+    for (const auto& table : fs::directory_iterator(application.path(), none)) {
+      if (table.path().extension() == ".csv") files.push_back(table.path().string());
     }
   }
   return files;

@@ -16,4 +16,8 @@ struct SpecFile {
 // file's name; and the files that schedulers read where no parameter says which. Most are no files at all.
 std::vector<SpecFile> SpecFiles(const std::string& text);
 
+// The files that are read, beside one of that name, where `path` is named: the archive of a member
+// (text_file.hpp); of a folder the tables in its folders, one for each application (feature goodput).
+std::vector<std::string> FilesBehind(const std::string& path);
+
 }  // namespace berth

@@ -145,6 +145,13 @@ TEST_CASE("files: no output replaces a table in a folder that a spec names") {
     CHECK(Berth(folder, "simulate" + kSmall + "--scheduler 'queue(order=sjf)' --json sjf/a.json").code == 0);
 }
 
+TEST_CASE("files: two outputs are the same file before it is there") {
+  Folder folder;
+  CheckOneLine(Berth(folder, Join("simulate --scheduler fcfs --json new --events ", folder / "new", kSmall)), "for both");
+  CheckOneLine(Berth(folder, Join("simulate --scheduler fcfs --json new --events x/../new", kSmall)), "for both");
+  CHECK_FALSE(fs::exists(folder / "new"));
+}
+
 TEST_CASE("files: no output replaces what a folder holds") {
   Folder folder;
   fs::create_directory(folder / "run");

@@ -387,6 +387,29 @@ TEST_CASE("sweep: a folder of other settings, or one in use, is refused with one
   CHECK(Berth(folder, other).code == 0);
 }
 
+TEST_CASE("sweep: no output replaces its own record or cells") {
+  const TemporaryFolder folder;
+  const std::string run =
+      "sweep --over rate=1,2 --workload 'queueing(rate={rate},jobs=5)' --cluster v100=2 --schedulers fcfs "
+      "--seeds 0:1 --out d";
+  const auto refused = [&](const std::string& words, const std::string& expected) {
+    CAPTURE(words);
+    CheckOneLine(Berth(folder, run + words), expected);
+  };
+  refused(" --json d/cells/0.csv", "--json: expected a place outside of d/cells, found d/cells/0.csv");
+  REQUIRE(Berth(folder, run).code == 0);
+  fs::create_symlink("d", folder / "link");
+  const std::string record = Slurp(folder / "d/sweep.ini"), cell = Slurp(folder / "d/cells/0.csv");
+  refused(" --json d/sweep.ini", "--json: expected another file than one of --out, found d/sweep.ini for both");
+  refused(" --json d/lock", "--json: expected another file than one of --out");
+  refused(" --json link/cells/0.csv", "--json: expected a place outside of d/cells, found link/cells/0.csv");
+  refused(" --report d/cells", "--report: expected a place outside of d/cells, found d/cells");
+  CHECK(Slurp(folder / "d/sweep.ini") == record);
+  CHECK(Slurp(folder / "d/cells/0.csv") == cell);
+  CHECK(Berth(folder, run + " --json d/sweep.json").code == 0);
+  CHECK(Berth(folder, "sweep --config d/sweep.ini --out d").code == 0);  // which reads the record
+}
+
 TEST_CASE("sweep: what is wrong with a grid is one line and exit code 2") {
   const TemporaryFolder folder;
   const std::string rest = " --cluster v100=2 --schedulers fcfs --seeds 0:1 --out d";

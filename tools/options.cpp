@@ -280,8 +280,9 @@ void Options::CheckDistinct() const {
   const auto same = [&](const File& a, const File& b) {
     if (fs::equivalent(a.path, b.path, ignored)) return true;
     if (a.in_spec || b.in_spec) return false;
-    const fs::path one = fs::weakly_canonical(a.path, ignored);
-    return !one.empty() && one == fs::weakly_canonical(b.path, ignored);
+    // Absolute first: it leaves a relative path whose first folder is not there as it is.
+    const fs::path one = fs::weakly_canonical(fs::absolute(a.path, ignored), ignored);
+    return !one.empty() && one == fs::weakly_canonical(fs::absolute(b.path, ignored), ignored);
   };
   const std::vector<File> files = Files();
   for (std::size_t i = 0; i < files.size(); ++i) {

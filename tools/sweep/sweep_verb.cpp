@@ -1,4 +1,6 @@
 // berth sweep: schedulers compared over a grid of loads, clusters, features, settings.
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <tuple>
@@ -66,7 +68,25 @@ void CheckNoTable(const Options& options, const char* because) {
   }
 }
 
+// Whatever is written under DIR/cells replaces a cell, or is taken for one.
+void CheckOutsideCells(const Options& options, const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path cells = fs::weakly_canonical(fs::absolute(folder + "/cells", ignored), ignored);
+  for (const char* name : {"json", "report"}) {
+    if (options.Text(name).empty()) continue;
+    const fs::path path = fs::weakly_canonical(fs::absolute(options.Text(name), ignored), ignored);
+    if (!cells.empty() &&
+        std::mismatch(cells.begin(), cells.end(), path.begin(), path.end()).first == cells.end())
+      throw Error(Join(options.Where(name), ": expected a place outside of ", folder, "/cells, found ",
+                       options.Text(name)));
+  }
+}
+
 void CheckOutputs(Options& options, const std::string& folder) {
+  // Read, or written once: --config may name sweep.ini.
+  for (const char* file : {"sweep.ini", "lock"}) options.AddRead("out", folder + "/" + file);
+  CheckOutsideCells(options, folder);
   for (const char* file : {"table.csv", "summary.csv", "table.h5"})
     options.AddWritten("out", folder + "/" + file);
   CheckJsonWritable(options);

@@ -50,8 +50,9 @@ def sweep(over: str | Mapping[str, Iterable[Option] | Option],
         As of `evaluate`, without generators of jobs. Schedulers in Python must be picklable for an executor of other processes.
     out
         A folder for the cells, in which the same call goes on where it was. A scheduler of Python's that has changed since (the source
-        of its class or of one that it inherits from, their attributes and its own, what its functions take by default, and what is in
-        files that texts and paths in these name) is berth.Error there; what its class imports is not looked at. None: a temporary one.
+        of its class or of one that it inherits from, their attributes and its own, what its functions take by default or from functions
+        around them, and what is in files that texts and paths in these name) is berth.Error there. What its class imports is not looked
+        at, nor what is put into a list, dict or other value of the class after the process's first call. None: a temporary one.
     executor
         A ``concurrent.futures.Executor``, or a function that makes one: processes, Dask (``client.get_executor()``), mpi4py
         (``MPIPoolExecutor()``), Ray (`berth.executors.RayExecutor`). A cell is a task, of one thread unless ``threads`` says

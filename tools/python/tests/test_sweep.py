@@ -1,5 +1,6 @@
 """Grids and sizes: berth.sweep on any executor is `berth sweep`, berth.size is `berth size`."""
 
+import collections
 import concurrent.futures
 import csv
 import importlib.util
@@ -326,6 +327,37 @@ class Fingerprint(unittest.TestCase):
         later = 1
         self.assertEqual(fingerprint(type("Locked", (Shortest,), {"lock": threading.Lock()})),
                          fingerprint(type("Locked", (Shortest,), {"lock": threading.Lock()})))
+
+    def test_a_class_that_collects_while_it_runs_is_the_same(self):
+        log, seen = [], {}
+
+        class Collects(Shortest):
+            decisions, counts, names = [], collections.Counter(), set()
+
+            def decide(self, view, decision, cache={}):
+                self.decisions.append(view.now)
+                self.counts["decisions"] += 1
+                self.names.add(f"at {view.now}")
+                cache[view.now] = seen[len(seen)] = log.append(str(view.now))
+                super().decide(view, decision)
+
+        def interrupt(done, of):
+            raise KeyboardInterrupt
+
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(KeyboardInterrupt):
+                berth.sweep(AXES, Collects, out=folder, progress=interrupt, **GRID)
+            self.assertTrue(log and Collects.decisions and Collects.counts and Collects.names)
+            self.assertTrue(same(berth.sweep(AXES, Collects, out=folder, **GRID), berth.sweep(AXES, Collects, **GRID)))
+            # Files are looked at anew, and what is assigned counts.
+            file = pathlib.Path(folder) / "model.bin"
+            file.write_bytes(b"1")
+            Collects.files = {"model": str(file)}
+            first = fingerprint(Collects)
+            file.write_bytes(b"2")
+            second = fingerprint(Collects)
+            Collects.decisions = [1]
+            self.assertEqual(len({first, second, fingerprint(Collects)}), 3)
 
     def test_it_is_the_same_in_every_process(self):
         # Strings' hashes, by which sets are ordered, differ from process to process.

@@ -182,7 +182,10 @@ TEST_CASE("tune --reward cost: where GPUs have no price a run that costs nothing
   for (const char* reward : {"cost", "energy", "jct", "cost+deadline", "jct+0.5*deadline"}) CHECK_FALSE(may_be_none(reward));
   CHECK(may_be_none("deadline"));
   settings.cluster.types[0].price_per_hour = settings.cluster.types[0].peak_power_w = 0.0;
-  for (const char* reward : {"cost", "energy", "cost+2*energy", "cost+deadline"}) CHECK(may_be_none(reward));
+  for (const char* reward : {"cost", "cost+deadline"}) CHECK(may_be_none(reward));
+  for (const char* reward : {"energy", "cost+2*energy"}) CHECK_FALSE(may_be_none(reward));  // idle GPUs draw power
+  for (GpuType& type : settings.cluster.types) type.idle_power_w = 0.0;
+  for (const char* reward : {"energy", "cost+2*energy", "cost+deadline"}) CHECK(may_be_none(reward));
   for (const char* reward : {"jct", "jct+cost", "slowdown+deadline"}) CHECK_FALSE(may_be_none(reward));
 
   TrialSettings on = SmallTrials();  // srpt takes the fastest type first

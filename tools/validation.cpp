@@ -60,6 +60,14 @@ PairedDifference DifferenceOf(const std::vector<double>& costs, const std::vecto
   return {sum / n, std::sqrt(squares / (n - 1.0) / n)};
 }
 
+// Of the geometric means' ratio it follows from that of its logarithm, of the arithmetic ones' from that of
+// their difference.
+double Validation::OverError(const std::vector<double>& costs, const std::vector<double>& baseline) const {
+  if (costs.size() < 2) return std::nan("");
+  const double error = DifferenceOf(costs, baseline, on_.MayBeNone()).error;
+  return on_.MayBeNone() ? error / MeanOf(baseline) : error * Over(MeanOf(costs), baseline);
+}
+
 std::vector<std::string> DefaultBaselines(const MdpSpec& mdp) {
   if (!mdp.preemptive)
     return mdp.knowledge >= Knowledge::kEstimate ? std::vector<std::string>{"sjf", "easy"}
@@ -173,9 +181,7 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
     const double over = Over(row.greedy, baseline_costs_[k]);
     if (std::isnan(over) || over < row.over) continue;  // NaN at first
     row.rule = settings_.baselines[k], row.over = over;
-    row.over_error = row.costs.size() > 1 && !row.may_be_none
-                         ? over * DifferenceOf(row.costs, baseline_costs_[k], false).error
-                         : std::nan("");
+    row.over_error = OverError(row.costs, baseline_costs_[k]);
   }
   if (settings_.keep_best && (best() == nullptr || row.greedy < best()->greedy)) {
     MoveWhole(candidate, policy());
@@ -232,10 +238,7 @@ std::string Validation::Words() const {
       continue;
     }
     text += Fixed(over, 3);
-    if (of.size() > 1 && !row.may_be_none) {  // the ratio's standard error, from that of its logarithm
-      const PairedDifference logs = DifferenceOf(row.costs, of, false);
-      text += Join(" +- ", Fixed(std::exp(logs.mean) * logs.error, 3));
-    }
+    if (of.size() > 1) text += Join(" +- ", Fixed(OverError(row.costs, of), 3));
     text += " of " + settings_.baselines[k];
   }
   if (!settings_.draws || row.greedy == 0.0) return text;

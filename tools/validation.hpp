@@ -99,6 +99,8 @@ class Validation {
   double MeanOf(const std::vector<double>& costs) const;
   // A mean cost over that of a baseline; NaN where this one has none, or is infinite: it leaves jobs undone.
   double Over(double mean, const std::vector<double>& baseline) const;
+  // The standard error of the costs' mean over the baseline's; NaN of one workload.
+  double OverError(const std::vector<double>& costs, const std::vector<double>& baseline) const;
   std::string Candidate();  // the checkpoint's policy as a file, which is to be removed
   void ReadRows();
   void FindBest();

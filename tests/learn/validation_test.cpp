@@ -178,6 +178,21 @@ TEST_CASE("train --validate auto measures where a tenth of the time affords it, 
   CHECK(berth.log().find("not validated: with --semantics commit") != std::string::npos);
 }
 
+// Where a GPU type has no price a workload may cost nothing; ratios of means have an error all the same.
+TEST_CASE("train --reward cost says of a policy that it loses where a GPU type has no price") {
+  const Shell berth;
+  std::ofstream(berth / "c.toml") << "[[gpu]]\nname = \"v100\"\ncount = 4\nprice_per_hour = 0\n"
+                                     "[[gpu]]\nname = \"k80\"\ncount = 4\nprice_per_hour = 1\n";
+  REQUIRE(berth("train --agent 'ppo(n_steps=64,minibatch=128)' --workload 'synthetic(rate=2,jobs=100)' --cluster c.toml --envs 4 "
+                "--threads 1 --visible 8 --episode-jobs 10 --warmup-jobs 4 --steps 512 --reward cost --validate 4 --validations 1 "
+                "--baselines srpt --out a") == 0);
+  CAPTURE(berth.log());
+  CHECK(berth.log().find("loses: the greedy policy costs ") != std::string::npos);
+  const std::size_t greedy = berth.log().find("validated on 4 workloads: greedy "), rule = berth.log().find(" of srpt; sampled ");
+  REQUIRE(greedy < rule);
+  CHECK(berth.log().substr(greedy, rule - greedy).find(" +- ") != std::string::npos);
+}
+
 TEST_CASE("train --reward deadline wants deadlines, and validates where nobody misses one") {
   const Shell berth;
   const std::string task =

@@ -14,24 +14,34 @@
 namespace berth {
 namespace {
 
-// Has a GPU type of any of the source's clusters none of it?
-bool SomeLack(double GpuType::*what, const ScenarioSource& source, std::uint64_t seed) {
+// Does it hold for the types of a cluster of the source's?
+bool OfSome(const ScenarioSource& source, std::uint64_t seed, bool (*holds)(const std::vector<GpuType>&)) {
   for (int kind = 0; kind < source.kinds(); ++kind) {
     const Scenario sample = source.Make(seed, Split::kTrain, 0, static_cast<std::uint32_t>(kind), /*jobs=*/1);
-    for (const GpuType& type : sample.data().cluster.types) {
-      if (type.*what == 0.0) return true;
-    }
+    if (holds(sample.data().cluster.types)) return true;
   }
   return false;
+}
+
+bool SomeFree(const std::vector<GpuType>& types) {
+  return std::any_of(types.begin(), types.end(),
+                     [](const GpuType& type) { return type.price_per_hour == 0.0; });
+}
+
+// Idle GPUs draw theirs whatever runs.
+bool SomeDrawNothing(const std::vector<GpuType>& types) {
+  return std::all_of(types.begin(), types.end(),
+                     [](const GpuType& type) { return type.idle_power_w == 0.0; }) &&
+         std::any_of(types.begin(), types.end(),
+                     [](const GpuType& type) { return type.peak_power_w == 0.0; });
 }
 
 // A sum may be 0 where every term may.
 bool MayCostNothing(const std::string& reward, const TrialSettings& on) {
   const std::vector<std::string> terms = Reward(reward).Names();
   return std::all_of(terms.begin(), terms.end(), [&](const std::string& term) {
-    return term == "deadline" ||
-           (term == "cost" && SomeLack(&GpuType::price_per_hour, *on.source, on.seed)) ||
-           (term == "energy" && SomeLack(&GpuType::peak_power_w, *on.source, on.seed));
+    return term == "deadline" || (term == "cost" && OfSome(*on.source, on.seed, SomeFree)) ||
+           (term == "energy" && OfSome(*on.source, on.seed, SomeDrawNothing));
   });
 }
 

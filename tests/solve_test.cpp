@@ -100,6 +100,23 @@ TEST_CASE("cli: solve gives a gang no time on a type with fewer GPUs") {
                         "found 4") != std::string::npos);
 }
 
+// Where time there costs others nothing, solvers inside the optimal face leave some.
+TEST_CASE("cli: solve gives a job no time at speed 0, whatever the objective") {
+  const test::TemporaryFolder folder;
+  WriteTextFile(folder / "gangs.csv", "job,gang,v100,k80\na,4,4,1\nb,1,2,1\nc,2,3,1\n");
+  WriteTextFile(folder / "zeros.csv", "job,gang,v100,k80\na,1,0,1\nb,1,0,1\nc,1,2,3\n");
+  for (const std::string objective : {"max_min", "water_filling", "max_sum_throughput", "proportional_fairness"}) {
+    for (const std::string problem : {"gangs.csv --workers v100=2,k80=4", "zeros.csv --workers v100=5,k80=1"}) {
+      const test::Outcome ran = test::Berth(folder, "solve " + problem + " --objective " + objective + " --json x.json");
+      INFO(objective << " " << problem << ran.error);
+      REQUIRE(ran.code == 0);
+      const Json shares = Json::parse(test::Slurp(folder / "x.json"))["shares"];
+      CHECK(shares.size() >= 3);
+      for (const Json& share : shares) CHECK_FALSE((share[1] == 0 && share[0] <= (problem[0] == 'z' ? 1 : 0)));
+    }
+  }
+}
+
 TEST_CASE("cli: solve does not write over the table of workers that it reads") {
   const test::TemporaryFolder folder;
   const std::string workers = "name,workers\nv100,1\n";

@@ -114,6 +114,15 @@ Json ToJson(const Options& options, const SolveTable& table, const gavel::Certif
   return json;
 }
 
+// Where optima are many, solvers leave time at speed 0, which is worth nothing; on a type with fewer GPUs
+// than the gang nobody can have it.
+void DropIdleTime(const gavel::Problem& problem, gavel::CertifiedAnswer& answer) {
+  for (std::size_t k = 0; k < answer.x.size(); ++k) {
+    if (problem.throughput[k] == 0.0) answer.x[k] = 0.0;
+  }
+  answer.certificate.violation = gavel::Violation(problem, answer.x);
+}
+
 // Throws Error where there is no answer.
 gavel::CertifiedPairs Solve(const SolveTable& table, const gavel::CertifiedObjective& objective,
                             LpMethod method) {
@@ -125,6 +134,7 @@ gavel::CertifiedPairs Solve(const SolveTable& table, const gavel::CertifiedObjec
   } else {
     gavel::CertifiedAnswer alone;
     solved = objective.solve(table.problem.base, method, alone, why);
+    if (solved) DropIdleTime(table.problem.base, alone);
     answer = {{std::move(alone.x), {}, {}}, std::move(alone.certificate)};
   }
   if (!solved) throw Error(Join(objective.name, ": no answer that passes its check: ", why));

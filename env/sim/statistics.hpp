@@ -1,5 +1,5 @@
 // Intervals over independent workloads: 95%, by the percentile bootstrap. Of few workloads they are too
-// narrow (of normal values they cover 78% at 3, 85% at 5, 90% at 10), so 10 workloads or more.
+// narrow (of normal values they cover 75% at 3, 84% at 5, 90% at 10), so 10 workloads or more.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ SizeRequest ResolveSize(const Options& options);
 
 // The interval that decides: that of the percentile bootstrap over n workloads, sqrt(n / (n - 1))
 // t(97.5%, n - 1) / 1.96 times as wide about its mean, by which it is too narrow of few (Hesterberg 2014,
-// arXiv:1411.5279, the expanded percentile interval). Of normal values it covers 94% from n = 2 on.
+// arXiv:1411.5279, the expanded percentile interval). Of normal values it covers 93 to 95% from n = 2 on.
 Interval Widened(const Interval& drawn, std::size_t workloads);
 
 // A cluster under one scheduler. A level is met where the upper end of the 95% interval (Widened) of its

@@ -236,6 +236,23 @@ TEST_CASE("sweep: its JSON says of a scheduler what evaluate says, of one worklo
   }
 }
 
+// The run ends before its last job arrives: nobody can tell whether the cluster keeps up.
+TEST_CASE("sweep: a figure that no run has is null and has its column, as evaluate has it") {
+  const TemporaryFolder folder;
+  const std::string jobs = " --workload 'queueing(rate=1,jobs=60)' --clock event --seeds 0:2 --schedulers fcfs --max-time 7200 ";
+  REQUIRE(Berth(folder, Join("evaluate --cluster v100=2", jobs, "--json e.json")).code == 0);
+  REQUIRE(Berth(folder, Join("sweep --over cluster=v100=2", jobs, "--out d --json s.json")).code == 0);
+  const Json one = Json::parse(Slurp(folder / "e.json")).at("schedulers")[0], row = Json::parse(Slurp(folder / "s.json")).at("rows")[0];
+  CHECK(one.at("backlog_jobs").is_null());
+  for (const char* key : {"backlog_jobs", "backlog_gpu_h", "backlog_growth"}) {
+    CAPTURE(key);
+    REQUIRE(row.count(key) == 1);
+    CHECK(row.at(key) == one.at(key));
+    CHECK(FirstColumn(folder / "d/table.csv", key) == std::vector<std::string>{"", ""});
+  }
+  CHECK(row.count("deadline_miss_rate") == 0);
+}
+
 // A replica answers a request each 5 s and two come a second: even the median answer is beyond what is measured.
 // Where the feature is off there is no such figure.
 TEST_CASE("sweep: a figure beyond what is measured is said as evaluate says it") {

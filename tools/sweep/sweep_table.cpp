@@ -47,12 +47,17 @@ std::uint64_t Signature(const CsvFile& file) {
   return signature;
 }
 
+// The others every cell has, also where their value is none.
+bool OfSomeCells(const MetricField& field) {
+  return field.member == nullptr || field.member == &Metrics::deadline_miss_rate;
+}
+
 // What was asked for, or the usual columns and those of what some cell has.
 std::vector<MetricColumn> Shown(const std::string& metrics, const std::vector<MetricColumn>& figures) {
   std::vector<MetricColumn> shown = MetricColumns(metrics.empty() ? UsualMetrics({}) : metrics, {});
   for (const MetricColumn& figure : figures) {
-    const bool own = figure.field->member == nullptr || figure.field->member == &Metrics::deadline_miss_rate;
-    if (own && metrics.empty()) shown.push_back(MetricColumns(figure.field->key, {}).front());
+    if (OfSomeCells(*figure.field) && metrics.empty())
+      shown.push_back(MetricColumns(figure.field->key, {}).front());
   }
   for (MetricColumn& column : shown) column.off = false;  // a cell's is: SweptCell::off
   return shown;
@@ -109,7 +114,7 @@ SweptCell ReadCell(const Grid& grid, std::int64_t cell, const std::string& path)
   const std::vector<std::string> values = grid.Values(cell);
   SweptCell swept;
   swept.cell = cell;
-  swept.off.assign(MetricFields().size(), true);
+  for (const MetricField& field : MetricFields()) swept.off.push_back(OfSomeCells(field));
   while (file.Next()) {
     if (Whole(file, kCell) != cell)
       throw Error(Join(file.Where(kCell), ": expected ", cell, ", found ", file.Text(kCell)));

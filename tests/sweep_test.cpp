@@ -95,6 +95,18 @@ TEST_CASE("sweep: unlike grids have unlike texts") {
   for (const char* text : {"x=a,b;y=c", "x=a,b|c", "x=|a", "x=f(a,b)", "x=1,2,3"}) CHECK(Grid(ParseAxes(text)).ToString() == text);
 }
 
+// A cell's rows are read back by lines.
+TEST_CASE("sweep: values from Python stand on one line, and those of options on one or several") {
+  for (const char* value : {"v100=2\n", "v100=2,\nk80=1", "v100=2\r"})
+    CHECK_THROWS_WITH(Grid(std::vector<Axis>{{"c", {value}}}), "axis 'c': expected values on one line, since a table has a line a cell");
+  const TemporaryFolder folder;
+  const std::string sweep = "sweep --over 'cluster=v100=2\n' --workload 'queueing(rate=1,\njobs=6)' --clock event --seeds 0:2 "
+                            "--schedulers 'fcfs\n' 'gavel(objective=max_min,\naware=true)' --out d";
+  for (int again = 0; again < 2; ++again) REQUIRE(Berth(folder, sweep).code == 0);
+  REQUIRE(Berth(folder, "sweep --config d/sweep.ini --out d").code == 0);
+  CHECK(FirstColumn(folder / "d/summary.csv", "scheduler") == std::vector<std::string>{"fcfs", "gavel(objective=max_min, aware=true)"});
+}
+
 TEST_CASE("sweep: a cell of other values is none of this grid") {
   const TemporaryFolder folder;
   const Grid grid(ParseAxes("rate= 1 | 2,2")), other({{"rate", {"1", "2"}}});

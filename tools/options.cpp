@@ -182,7 +182,7 @@ bool Options::Parse(const std::vector<std::string>& arguments) {
       Option* option = Lookup(name);
       BERTH_CHECK(option != nullptr, "parsed an undeclared option ", name);
       if (!option->origin.empty()) throw Error(Join("--", name, ": expected once, found twice"));
-      option->value = value;
+      SetValue(*option, value);
       if (option->takes_words) option->words = given.value;
       option->origin = option->is_positional ? name : "--" + name;
     }
@@ -305,6 +305,12 @@ void Options::AddWritten(const std::string& name, const std::string& path) {
   CheckDistinct();
 }
 
+void Options::SetValue(Option& option, const std::string& text) const {
+  option.value = text;
+  if (!PathsOf(option).empty()) return;
+  for (const char c : {'\n', '\r'}) std::replace(option.value.begin(), option.value.end(), c, ' ');
+}
+
 void Options::SetFromText(const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) throw Error(Join("--set: expected key=value, found '", assignment, "'"));
@@ -314,7 +320,7 @@ void Options::SetFromText(const std::string& assignment) {
     throw Error(Join("--set: unknown key '", key, "'", DidYouMean(key, Keys())));
   }
   if (!option->origin.empty()) throw Error(Join("--set ", key, ": expected once, found twice"));
-  option->value = assignment.substr(equals + 1);
+  SetValue(*option, assignment.substr(equals + 1));
   option->origin = "--set " + key;
 }
 
@@ -323,7 +329,7 @@ void Options::Give(const std::string& keyword, const std::string& value) {
   for (Option& option : options_) {
     known.push_back(Called(option.name));
     if (known.back() != keyword) continue;
-    option.value = value;
+    SetValue(option, value);
     option.origin = keyword;
     return;
   }

@@ -107,6 +107,8 @@ class Options {
   void CheckText(const Option& option) const;
   void CheckPaths() const;
   void CheckDistinct() const;
+  // Line breaks of what is no file are blanks: a configuration has a line a value, and so have tables.
+  void SetValue(Option& option, const std::string& text) const;
   void SetFromText(const std::string& assignment);
   std::string HelpOf(const Option& option, std::size_t width) const;
   void PrintHelp(bool all) const;

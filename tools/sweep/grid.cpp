@@ -147,6 +147,9 @@ Grid::Grid(std::vector<Axis> axes, const std::vector<std::string>& taken) : axes
           Join("axis '", axis.name, "': expected another name, since the table has a column of this one"));
     std::set<std::string> known;
     for (const std::string& value : axis.values) {
+      if (value.find_first_of("\r\n") != std::string::npos)
+        throw Error(
+            Join("axis '", axis.name, "': expected values on one line, since a table has a line a cell"));
       if (!known.insert(value).second)
         throw Error(Join("axis '", axis.name, "': expected each value once, found '", value, "' twice"));
     }

@@ -208,6 +208,7 @@ class Sweep(unittest.TestCase):
             ({"rate": [1, "x"], "cluster": ["v100=2"]}, {}, ValueError, r"cell 1 \(rate=x, cluster=v100=2\): .*rate"),
             ({"rate": []}, {}, ValueError, "rate"),
             ({"rate": [1, 1]}, {}, ValueError, "rate"),
+            ({"rate": [1], "cluster": ["v100=2\n"]}, {}, ValueError, "axis 'cluster': expected values on one line"),
             ({"rate": [object()]}, {}, TypeError, "over: rate: expected a string, a number or a bool"),
             ("rate", {}, ValueError, "over: "),
             (7, {}, TypeError, "over: expected a mapping"),

@@ -28,6 +28,7 @@ TEST_CASE("study pages: the command has the options that were given and decide t
   CHECK(command({"--threads", "2"}) == "berth reproduce tea --out DIR");
   CHECK(command({"--quick", "--seeds", "0:5", "--only", "green,black"}) ==
         "berth reproduce tea --only green,black --seeds 0:5 --quick --out DIR");
+  CHECK(command({"--only", "earl grey;it's"}) == "berth reproduce tea --only 'earl grey;it'\\''s' --out DIR");
   CHECK(command({"--quick=false"}) == "berth reproduce tea --quick=false --out DIR");
 }
 

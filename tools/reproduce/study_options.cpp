@@ -7,6 +7,7 @@
 
 #include "env/base/spec.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/next_steps.hpp"
 #include "tools/plot_script.hpp"
 #include "tools/progress.hpp"
 
@@ -65,7 +66,7 @@ std::string MadeBy(const Options& options, std::initializer_list<const char*> na
   for (const char* name : names) {
     const std::string& value = options.Text(name);
     if (!options.Given(name)) continue;
-    command += Join(" --", name, value == "true" ? "" : value == "false" ? "=false" : " " + value);
+    command += Join(" --", name, value == "true" ? "" : value == "false" ? "=false" : " " + ForShell(value));
   }
   return command + " --out DIR";
 }

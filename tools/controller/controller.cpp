@@ -34,7 +34,7 @@ double Monotonic() {
 LiveOptions LiveOf(const ControllerOptions& options) {
   LiveOptions live;
   live.partitions = options.partitions, live.control = options.mode == ControlMode::kControl;
-  live.preemptive = options.preemptive && live.control;
+  live.preemptive = options.preemptive, live.stops = options.mode != ControlMode::kAdvise;
   live.all_holds = options.all_holds, live.clock = options.clock;
   live.user = UserName();
   return live;
@@ -98,7 +98,7 @@ bool Controller::Due() const {
 void Controller::Decide() {
   const double begin = Monotonic();
   retry_ = false;
-  promised_.clear();
+  promised_.clear(), paused_.clear();
   last_decision_ = {{"starts", Json::array()}, {"stops", Json::array()}};
   std::vector<int> idle_cpus = IdleCpus(), withheld;
   StartStarving(idle_cpus, withheld);
@@ -118,7 +118,8 @@ void Controller::Decide() {
   CarryOut(idle_cpus);
   if (options_.mode == ControlMode::kAdvise) Advise();
   for (const int index : promised_) live_.Withdraw(index);
-  promised_.clear();
+  for (Paused& job : paused_) live_.Resume(job.index, job.type, std::move(job.devices));
+  promised_.clear(), paused_.clear();
   cycle_s_[3] = Monotonic() - begin - cycle_s_[2];
   if (!log_ || (last_decision_["starts"].empty() && last_decision_["stops"].empty())) return;
   Json line = {{"waiting", waiting}, {"active", active}, {"decide_s", cycle_s_[2]}};
@@ -168,7 +169,7 @@ void Controller::TakeMode() {
   // Without it job_submit.lua holds no further jobs, and the watchdog releases those that it holds yet.
   if (before == ControlMode::kControl && !options_.out.empty())
     std::filesystem::remove(options_.out + "/heartbeat");
-  planned_.clear(), stopping_.clear(), would_start_.clear();
+  planned_.clear(), stopping_.clear(), open_.clear();
   live_ = LiveCluster(site_, LiveOf(options_)), noted_ = 0;
   if (log_) log_->Add(now_s_, "mode", {{"from", ToString(before)}, {"to", *asked}});
 }

@@ -81,6 +81,10 @@ class Controller {
     std::vector<int> wanted;
     double until_s;
   };
+  struct Paused {  // a job whose stop is only said, and what it goes on with
+    int index, type;
+    std::vector<int> devices;
+  };
   void CheckSlurm();
   void Note(const std::vector<LiveChange>& changes);
   void NoteBegin();
@@ -92,7 +96,9 @@ class Controller {
   void CarryOut(std::vector<int>& idle_cpus);
   void CarryOutPlanned();
   bool Start(int index, int type, std::span<const int> wanted, std::vector<int>& idle_cpus);
-  bool Stop(int index);  // true: Slurm stops it
+  bool Stop(int index, std::vector<int>& idle_cpus);  // true: Slurm stops it
+  void Would(const std::string& kind, const std::string& id, const std::string& where = "");
+  bool Did(const std::string& kind, const std::string& id, const std::string& did);
   void Advise();
   void TendHolds();
   void TendOrdered();
@@ -130,6 +136,7 @@ class Controller {
   std::map<std::string, double>
       tended_at_;              // s since 1970, when it was tried: id given back, what + id of a hold
   std::vector<int> promised_;  // jobs whose starts are only said
+  std::vector<Paused> paused_;
   double now_s_ = 0.0, next_round_s_ = 0.0, wake_at_s_ = kNever;
   int noted_ = 0;       // beginnings of `live_`
   bool retry_ = false;  // something was put off
@@ -140,8 +147,8 @@ class Controller {
   } counts_;
   std::deque<Json> refusals_, would_;  // the latest 100
   StartForecasts forecasts_;
-  double forecast_at_s_ = 0.0;         // when the next may begin
-  std::set<std::string> would_start_;  // jobs of which it was said already
+  double forecast_at_s_ = 0.0;  // when the next may begin
+  std::set<std::string> open_;  // of `would_`: kind + job, of which Slurm has done nothing yet
 };
 
 const char* ToString(ControlMode mode);

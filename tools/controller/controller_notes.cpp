@@ -63,6 +63,23 @@ void Controller::NoteLeft() {
   left_ = std::move(left);
 }
 
+// What a dry run would have asked of Slurm: said once, until Slurm does something of the kind.
+void Controller::Would(const std::string& kind, const std::string& id, const std::string& where) {
+  if (!open_.insert(kind + id).second) return;
+  Keep<Json>(would_, {{"at_s", now_s_}, {"id", id}, {"what", kind + where}, {"slurm", nullptr}}, kShown);
+}
+
+// What Slurm did, beside it. False: nothing of the kind was said.
+bool Controller::Did(const std::string& kind, const std::string& id, const std::string& did) {
+  if (open_.erase(kind + id) == 0) return false;
+  for (Json& said : would_) {
+    if (said["id"] == id && said["slurm"].is_null() && said["what"].get<std::string>().starts_with(kind))
+      said["slurm"] =
+          Join(did, " after ", std::lround(std::max(0.0, now_s_ - said["at_s"].get<double>())), " s");
+  }
+  return true;
+}
+
 void Controller::Note(const std::vector<LiveChange>& changes) {
   for (const LiveChange& change : changes) {
     if (change.kind == LiveChange::Kind::kNode) {
@@ -78,13 +95,8 @@ void Controller::Note(const std::vector<LiveChange>& changes) {
     if (change.kind == LiveChange::Kind::kStarted) {
       if (job.ordered_s > 0.0 && options_.mode == ControlMode::kControl)
         Keep(release_to_start_, now_s_ - job.ordered_s, kKept);
-      if (would_start_.erase(from.id) > 0) {
-        for (Json& said : would_) {
-          if (said["id"] == from.id && said["slurm"].is_null())
-            said["slurm"] = Join("started on ", Joined(from.nodes), " after ",
-                                 std::lround(std::max(0.0, now_s_ - said["at_s"].get<double>())), " s");
-        }
-      } else if (options_.mode == ControlMode::kDryRun && job.attained_s == 0.0 && counts_.cycles > 0) {
+      if (!Did("start", from.id, "started on " + Joined(from.nodes)) &&
+          options_.mode == ControlMode::kDryRun && job.attained_s == 0.0 && counts_.cycles > 0) {
         Keep<Json>(would_,
                    {{"at_s", now_s_},
                     {"id", from.id},
@@ -93,6 +105,9 @@ void Controller::Note(const std::vector<LiveChange>& changes) {
                    kShown);
       }
     }
+    if (change.kind == LiveChange::Kind::kStopped) (void)Did("requeue", from.id, "stopped");
+    if (change.kind == LiveChange::Kind::kEnded)
+      (void)Did("start", from.id, "ended"), (void)Did("requeue", from.id, "ended");
     if (!log_) continue;
     switch (change.kind) {
       case LiveChange::Kind::kArrived: {

@@ -94,14 +94,8 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   // For the rest of the decision it counts as started, so that neither it nor its GPUs are started again.
   if (options_.mode != ControlMode::kControl)
     live_.Order(index, type, *devices, now_s_), promised_.push_back(index);
-  if (options_.mode == ControlMode::kDryRun) {
-    if (would_start_.insert(id).second)
-      Keep<Json>(would_,
-                 {{"at_s", now_s_}, {"id", id}, {"what", "start on " + Joined(nodes)}, {"slurm", nullptr}},
-                 kShown);
-    return true;
-  }
-  if (options_.mode == ControlMode::kAdvise) return true;
+  if (options_.mode == ControlMode::kDryRun) Would("start", id, " on " + Joined(nodes));
+  if (options_.mode != ControlMode::kControl) return true;
   if (!MayChange()) return false;
   std::vector<std::string> pin = {"update", "JobId=" + id};
   if (!live_.job(index).slurm.user_named()) {  // what its user said stands
@@ -122,13 +116,21 @@ bool Controller::Start(int index, int type, std::span<const int> wanted, std::ve
   return true;
 }
 
-bool Controller::Stop(int index) {
+bool Controller::Stop(int index, std::vector<int>& idle_cpus) {
   const LiveJob& job = live_.job(index);
   last_decision_["stops"].push_back({{"id", job.slurm.id}});
-  if (options_.mode != ControlMode::kControl || job.phase != LivePhase::kRunning) return false;
+  if (options_.mode == ControlMode::kAdvise || job.phase != LivePhase::kRunning) return false;
   if (!job.words.checkpoint || !job.slurm.requeue) return false;
   if (now_s_ < job.run_start_s + kRevoked) {
     retry_ = true;
+    return false;
+  }
+  if (options_.mode == ControlMode::kDryRun) {
+    // For the rest of the decision its GPUs are free, so that what would start on them is said too.
+    Would("requeue", job.slurm.id);
+    paused_.push_back({index, job.type, job.devices});
+    FreeCpus(live_, index, idle_cpus);
+    live_.Withdraw(index);
     return false;
   }
   if (!MayChange()) return false;
@@ -170,10 +172,10 @@ void Controller::StartStarving(std::vector<int>& idle_cpus, std::vector<int>& wi
 }
 
 void Controller::CarryOut(std::vector<int>& idle_cpus) {
-  std::set<int> stopped;  // of a dry run none is
+  std::set<int> stopped;  // by Slurm
   for (const Command& command : decision_.commands) {
     if (command.kind != CommandKind::kStop && command.kind != CommandKind::kMove) continue;
-    if (Stop(command.job)) {
+    if (Stop(command.job, idle_cpus)) {
       stopped.insert(command.job);
     } else if (options_.mode == ControlMode::kControl &&
                live_.job(command.job).phase == LivePhase::kOrdered) {

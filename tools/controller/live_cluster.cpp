@@ -243,8 +243,9 @@ bool LiveCluster::HasRoom(const LiveJob& job, std::span<const int> free) const {
 
 bool LiveCluster::Shown(const LiveJob& job) const {
   if (job.phase == LivePhase::kWaiting) return true;
-  if (options_.preemptive && !(job.words.checkpoint && job.slurm.requeue && Asks(job.slurm).empty()))
-    return false;
+  const bool stoppable =
+      options_.stops && job.words.checkpoint && job.slurm.requeue && Asks(job.slurm).empty();
+  if (options_.preemptive && !stoppable) return false;
   return (job.phase == LivePhase::kOrdered || job.phase == LivePhase::kRunning) && Progresses(job);
 }
 
@@ -496,6 +497,12 @@ void LiveCluster::Withdraw(int index) {
   LiveJob& waits = job(index);
   for (const int device : waits.devices) holder_[U(device)] = kNobody;
   waits.phase = LivePhase::kWaiting, waits.devices.clear(), waits.type = -1, waits.ordered_s = 0.0;
+}
+
+void LiveCluster::Resume(int index, int type, std::vector<int> devices) {
+  LiveJob& runs = job(index);
+  for (const int device : devices) holder_[U(device)] = index;
+  runs.phase = LivePhase::kRunning, runs.type = type, runs.devices = std::move(devices);
 }
 
 void LiveCluster::Pause(int index, double until_s, std::string why, const std::vector<std::string>& nodes) {

@@ -63,8 +63,9 @@ struct LiveJob {
 struct LiveOptions {
   std::vector<std::string> partitions;  // empty = all
   bool control = false;                 // jobs marked as Berth's alone; otherwise whatever waits is shown
-  bool preemptive =
-      false;  // the scheduler stops jobs: those that may not be stopped are shown as GPUs in use by others
+  // The scheduler stops jobs: those that may not be stopped are shown as GPUs in use by others.
+  bool preemptive = false;
+  bool stops = true;  // any at all: --advise stops none
   // Of `control`: held jobs of the partitions are Berth's, but for holds and marks of an administrator.
   bool all_holds = false;
   std::string user;  // Berth's own
@@ -114,7 +115,9 @@ class LiveCluster {
   int Holder(int device) const { return holder_[static_cast<std::size_t>(device)]; }
   void Order(int index, int type, std::vector<int> devices, double now_s);  // of a job that waits
   void StopOrdered(int index, double now_s) { job(index).stop_ordered_s = now_s; }
-  void Withdraw(int index);  // such an order, which was only said: it waits as before
+  // Such an order, which was only said: it waits as before. Or a stop that is only said, until Resume.
+  void Withdraw(int index);
+  void Resume(int index, int type, std::vector<int> devices);
   // After a refusal of a start on the nodes: blocked until then. Others are chosen first from then on.
   void Pause(int index, double until_s, std::string why, const std::vector<std::string>& nodes);
   const SiteFile& site() const { return site_; }

@@ -17,6 +17,13 @@ std::vector<int> FreeOn(const LiveCluster& live, int node) {
   return free;
 }
 
+// Of a node, for `count` of the job's GPUs there.
+int CpusFor(const SlurmJob& asks, int count) {
+  if (asks.per_node == 0) return (asks.cpus * count + asks.gpus - 1) / asks.gpus;
+  const int nodes = std::max(1, asks.gpus / asks.per_node);
+  return (asks.cpus + nodes - 1) / nodes;
+}
+
 std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int type,
                                        std::span<const int> wanted, std::span<const std::string> refused,
                                        std::vector<int>& idle_cpus) {
@@ -26,15 +33,13 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
     std::vector<int> free;
   };
   std::vector<Room> rooms;
-  const int least_nodes =
-      asks.per_node > 0 ? std::max(1, asks.gpus / asks.per_node) : std::max(1, asks.num_nodes);
   // At least; where its user named nodes it runs on all of those.
   const int nodes =
       std::min(asks.user_named() ? static_cast<int>(asks.required.size()) : asks.num_nodes, asks.gpus);
-  const int cpus = (asks.cpus + least_nodes - 1) / least_nodes;
   for (std::size_t n = 0; n < live.nodes().size(); ++n) {
     const auto node = static_cast<int>(n);
-    if (live.TypeOfNode(node) != type || (asks.per_node > 0 && idle_cpus[n] < cpus)) continue;
+    if (live.TypeOfNode(node) != type || (asks.per_node > 0 && idle_cpus[n] < CpusFor(asks, asks.per_node)))
+      continue;
     if (asks.user_named() &&
         std::find(asks.required.begin(), asks.required.end(), live.nodes()[n].name) == asks.required.end())
       continue;
@@ -49,7 +54,7 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
   std::vector<int> chosen;
   const auto take = [&](const Room& room, int count) {
     chosen.insert(chosen.end(), room.free.begin(), room.free.begin() + count);
-    idle_cpus[U(room.node)] -= asks.per_node > 0 ? cpus : (asks.cpus * count + asks.gpus - 1) / asks.gpus;
+    idle_cpus[U(room.node)] -= CpusFor(asks, count);
   };
   std::map<int, int> on_node;
   for (const int device : wanted) ++on_node[live.NodeOf(device)];
@@ -112,6 +117,12 @@ std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int
   std::optional<std::vector<int>> chosen = Choose(live, job, type, wanted, refused, idle_cpus);
   if (!chosen && !refused.empty()) chosen = Choose(live, job, type, wanted, {}, idle_cpus);
   return chosen;
+}
+
+void FreeCpus(const LiveCluster& live, int job, std::vector<int>& idle_cpus) {
+  std::map<int, int> on_node;
+  for (const int device : live.job(job).devices) ++on_node[live.NodeOf(device)];
+  for (const auto& [node, count] : on_node) idle_cpus[U(node)] += CpusFor(live.job(job).slurm, count);
 }
 
 std::vector<std::string> NodesOf(const LiveCluster& live, std::span<const int> devices) {

@@ -18,6 +18,9 @@ namespace berth {
 std::optional<std::vector<int>> ChooseGpus(const LiveCluster& live, int job, int type,
                                            std::span<const int> wanted, std::vector<int>& idle_cpus);
 
+// What ChooseGpus takes of `idle_cpus` for the GPUs that a job holds, given back.
+void FreeCpus(const LiveCluster& live, int job, std::vector<int>& idle_cpus);
+
 // The names of the nodes that the GPUs are on, each once.
 std::vector<std::string> NodesOf(const LiveCluster& live, std::span<const int> devices);
 

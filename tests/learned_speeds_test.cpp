@@ -143,6 +143,9 @@ TEST_CASE("berth progress writes a line for the job that it runs in", "[slurm][b
   CHECK(reported.steps == 60.5);
   CHECK(reported.at_s > 1.7e9);
   CHECK(ReadReported(folder / "20_5").steps == 3.0);
+  CHECK(says({"70", "--folder", here, "--job", "22", "--json", here + "/said.json"}, {}) == "0 ");
+  const Json json = ReadJson(folder / "said.json");
+  CHECK((json["job"] == "22" && json["steps"] == 70.0 && json["file"] == here + "/22" && json["config"]["job"] == "22"));
   for (const auto& [arguments, expected] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--folder", here}, "steps"},
            {{"-4", "--folder", here}, ""},

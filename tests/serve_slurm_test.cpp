@@ -1,13 +1,18 @@
 // `berth serve --slurm`, the binary, against a Slurm of files: what it is told wrongly ends it in one line before a job is touched.
+#include <signal.h>
+
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
 #include "tests/fake_slurm.hpp"
 #include "tests/policies_support.hpp"
 
@@ -47,11 +52,26 @@ TEST_CASE("serve --slurm: one look says what would start, by itself or in contro
   INFO(control.error);
   CHECK(control.code == 0);
   CHECK(w.slurm.Calls().size() == 2);
-  const test::Outcome release = test::Berth(w.slurm.folder(), "serve --slurm --release");
+  const test::Outcome release = test::Berth(w.slurm.folder(), "serve --slurm --release --json released.json");
   INFO(release.error);
   CHECK(release.code == 0);
+  CHECK(ReadJson(w.slurm / "released.json")["released"] == 1);
   CHECK(release.out == "berth serve: 1 jobs given back to Slurm's own order\n");
   CHECK(w.slurm.Calls() == std::vector<std::string>{"update JobId=1 ReqNodeList= AdminComment=berth-left"});
+}
+
+TEST_CASE("serve --slurm: --json says where its page is, once it listens", "[slurm][binary]") {
+  const Waiting w;
+  const pid_t child = test::Start(w.slurm.folder(), {"serve", "--slurm", "--forecast", "fcfs", "--port", "0", "--json", "listens.json"});
+  for (int i = 0; i < 600 && !std::filesystem::exists(w.slurm / "listens.json") && !test::Ended(child); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  kill(child, SIGINT);
+  CHECK(test::Wait(child) == 0);
+  const Json json = ReadJson(w.slurm / "listens.json");
+  CHECK(json["host"] == "127.0.0.1");
+  CHECK(json["port"] > 0);
+  CHECK(json["url"] == Join("http://127.0.0.1:", json["port"].get<int>()));
+  CHECK(json["config"]["scheduler"] == "srpt");
 }
 
 TEST_CASE("serve --slurm: options that cannot be", "[slurm][binary]") {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "tools/json.hpp"
 #include "tools/options.hpp"
 #include "tools/verbs.hpp"
 
@@ -42,6 +43,7 @@ int RunProgress(const std::vector<std::string>& arguments) {
   if (job.empty() || job.find('/') != std::string::npos)
     throw Error(
         Join("--job: expected a job's number, or SLURM_JOB_ID in the environment, found '", job, "'"));
+  CheckJsonWritable(options);
   const double now =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   const std::string path = folder + "/" + job, line = Join(now, " ", steps, "\n");
@@ -50,6 +52,7 @@ int RunProgress(const std::vector<std::string>& arguments) {
   const std::string why = std::strerror(errno);
   if (file >= 0) close(file);
   if (!wrote) throw Error(Join(path, ": expected a file to append to, found ", why));
+  WriteJson(options, {{"job", job}, {"steps", steps}, {"file", path}, {"config", ConfigJson(options)}});
   return 0;
 }
 

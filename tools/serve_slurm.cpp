@@ -199,8 +199,9 @@ int ServeSlurm(const Options& options) {
   if (release) made.mode = ControlMode::kControl;  // whose rights it needs
   Controller controller(made, site, std::move(scheduler), board);
   if (release) {
-    std::cout << "berth serve: " << controller.Release() << " jobs given back to Slurm's own order"
-              << std::endl;
+    const int released = controller.Release();
+    WriteJson(options, {{"released", released}, {"config", ConfigJson(options)}});
+    std::cout << "berth serve: " << released << " jobs given back to Slurm's own order" << std::endl;
     return 0;
   }
   CheckTrainedTypes(policies, controller.TryScheduler(), options.Bool("any-types"));
@@ -235,8 +236,11 @@ int ServeSlurm(const Options& options) {
   });
   try {
     ServeOperators(board, listen, ended, [&](int port) {
+      const std::string url = HttpListener(listen).Url(port);
+      WriteJson(options,
+                {{"url", url}, {"host", listen.host}, {"port", port}, {"config", ConfigJson(options)}});
       std::cout << "berth serve: " << made.scheduler << " in mode " << ToString(made.mode)
-                << "; the page: " << HttpListener(listen).Url(port) << "; Ctrl-C ends it" << std::endl;
+                << "; the page: " << url << "; Ctrl-C ends it" << std::endl;
     });
   } catch (...) {
     // Without its page it must not go on unseen.

@@ -6,6 +6,7 @@
 #include "env/base/check.hpp"
 #include "tools/file_lock.hpp"
 #include "tools/home.hpp"
+#include "tools/json.hpp"
 #include "tools/options.hpp"
 #include "tools/output_file.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
@@ -116,9 +117,13 @@ int ReproduceGavel(const std::vector<std::string>& arguments) {
   if (options.Given("golden") && options.Given("mechanism")) {
     throw Error("expected --golden or --mechanism, found both");
   }
-  if (options.Given("golden")) return CheckGavelGolden(options.Text("golden"));
-  if (options.Given("mechanism")) return CheckGavelMechanism(options.Text("mechanism"));
-  return RunExperiments(options);
+  CheckJsonWritable(options);
+  const int code = options.Given("golden")      ? CheckGavelGolden(options.Text("golden"))
+                   : options.Given("mechanism") ? CheckGavelMechanism(options.Text("mechanism"))
+                                                : RunExperiments(options);
+  if (code <= 1 && !options.Bool("estimate"))  // else nothing was compared
+    WriteJson(options, {{"held", code == 0}, {"config", ConfigJson(options)}});
+  return code;
 }
 
 }  // namespace berth

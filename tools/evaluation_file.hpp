@@ -14,7 +14,7 @@
 //   table/{keys, titles, units, decimals} [C] columns of the page's table beside the mean JCT: a key,
 //                   its heading, what a cell is the figure over, its decimals; table/values [K, C] the
 //                   figures over all workloads, as in the JSON; NaN = none, or of a feature that is off
-// With --report also
+// With --report, or --out and --timeline, also
 //   wait_s, ftf     [K, S, W]; ftf = finish-time fairness rho (FinishTimeFairness in env/sim/metrics.hpp)
 //   decision_us/edges [B + 1], decision_us/counts [K, B], decision_us/mean [K] over all workloads
 //   recording/      the first workload, second by second: who held which GPU (tools/report/run_record.hpp)

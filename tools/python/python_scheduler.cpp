@@ -582,7 +582,7 @@ void AddSchedulerTypes(nb::module_& module) {
           },
           nb::arg("job"), nb::arg("host"),
           nb::sig("def pack(self, job: typing.SupportsIndex, host: typing.SupportsIndex) -> None"),
-          "A job that waits shares the one GPU of `host`, a job that runs.")
+          "A job of one GPU that waits or runs shares that of `host`, a job that runs on one.")
       .def("wake_at", WakeAt, nb::arg("time"),
            "Decide also at this time, s, whatever happens until then; with rounds only while nothing runs. "
            "The last call counts.");

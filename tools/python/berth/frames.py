@@ -45,8 +45,9 @@ class Evaluation(pandas.DataFrame):
         Returns
         -------
         pandas.DataFrame
-            A row a scheduler, indexed by it: the mean over seeds of every figure (max_*, end_s and decision_us_p99 the largest; jobs,
-            unfinished, decisions and wall_s the sums; decision_us_mean over all decisions), with mean_jct_low_s, mean_jct_high_s, jct_ratio, jct_ratio_low and jct_ratio_high the 95% intervals of the mean JCT (s) and of its ratio to
+            A row a scheduler, indexed by it: the mean over seeds of every figure (max_*, end_s and decision_us_p99 the largest;
+            jobs, unfinished, decisions and wall_s the sums; decision_us_mean over all decisions), with mean_jct_low_s,
+            mean_jct_high_s, jct_ratio, jct_ratio_low and jct_ratio_high the 95% intervals of the mean JCT (s) and of its ratio to
             the first scheduler's, paired over seeds.
 
         Raises

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -42,6 +43,12 @@ std::pair<std::string, double> UntilClosed(int connection, const std::string& se
   const auto begin = std::chrono::steady_clock::now();
   std::string said = ExchangeOn(connection, sent);
   return {std::move(said), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+}
+
+// How often it has told of such an answer.
+std::ptrdiff_t TimesTold(Serving& serving, const std::string& answer) {
+  const std::vector<std::string> seen = serving.seen();
+  return std::count(seen.begin(), seen.end(), answer);
 }
 
 // `berth serve --extender` by the shell, for the folder's p.h5; `as` is put before its name.
@@ -189,6 +196,9 @@ TEST_CASE("http_limits: who sends a byte now and then is cut off by the clock, w
   CHECK(StatusOf(drip("", "G")) == 408);
   CHECK(StatusOf(drip("POST /say HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n", "x")) == 400);
   CHECK(StatusOf(drip("", "")) == 408);  // nothing at all
+  CHECK(TimesTold(serving, " 408") == 3);
+  CHECK(TimesTold(serving, "POST /say 400") == 1);
+  CHECK(serving.longest_s() < 0.5);  // the second that the client took is its own
   CHECK(Body(Exchange(port, Get("/healthz"))) == "ok\n");
 }
 
@@ -236,6 +246,7 @@ TEST_CASE("http_limits: ten thousand connections hold so many and no more, and t
       refused += StatusOf(said) == 503 || (i % 100 == 0 && said.empty());
     }
     CHECK(refused == 10000 - 24);
+    CHECK(TimesTold(serving, " 503") == refused);
     CHECK(files() <= before + 24 + 24 + 2);
     // They go, and there is room.
     for (const int connection : held) close(connection);

@@ -1,6 +1,7 @@
 // A listener with one route of each kind, for tests of what it answers and what it refuses.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -34,6 +35,7 @@ class Serving {
     listener_.Observe([this](const std::string& route, int status, double seconds) {
       const std::lock_guard<std::mutex> guard(mutex_);
       seen_.push_back(Join(route, ' ', status, seconds >= 0.0 ? "" : " before it began"));  // CHECK is one thread's
+      longest_s_ = std::max(longest_s_, seconds);
     });
     std::atomic<bool> ready{false};
     thread_ = std::thread([this, &ready] {
@@ -61,6 +63,10 @@ class Serving {
     const std::lock_guard<std::mutex> guard(mutex_);
     return seen_;
   }
+  double longest_s() {  // that an answer took
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return longest_s_;
+  }
 
  private:
   HttpListener listener_;
@@ -70,6 +76,7 @@ class Serving {
   std::string problem_;
   std::mutex mutex_;
   std::vector<std::string> seen_;
+  double longest_s_ = 0.0;
 };
 
 inline ListenOptions Limited(std::size_t most_body) {

@@ -196,8 +196,9 @@ std::string RawReply(int status, const ListenOptions& options) {
 // the time that a slow client takes, and to the connections that wait.
 class LimitedServer : public httplib::Server {
  public:
-  explicit LimitedServer(const ListenOptions& options)
-      : options_(options), tls_(MakeTls(options.certificate, options.key)) {
+  // `observer` may be empty.
+  LimitedServer(const ListenOptions& options, HttpListener::Observer observer)
+      : options_(options), observer_(std::move(observer)), tls_(MakeTls(options.certificate, options.key)) {
     options_.limits.most_bytes = 2 * options_.most_body;  // room for the sizes of pieces
     new_task_queue = [this] {
       return new BoundedQueue(options_.threads, static_cast<std::size_t>(options_.most_waiting));
@@ -219,6 +220,7 @@ class LimitedServer : public httplib::Server {
   bool process_and_close_socket(socket_t socket) override {
     if (BoundedQueue::refusing()) {
       const std::string reply = tls_ == nullptr ? RawReply(503, options_) : "";
+      if (observer_) observer_("", 503, 0.0);
       send(socket, reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       close(socket);
       return false;
@@ -233,12 +235,14 @@ class LimitedServer : public httplib::Server {
     Current() = nullptr;
     if (const int status = StatusOf(connection); status != 0 && !connection.answered()) {
       const std::string reply = RawReply(status, options_);
+      if (observer_) observer_("", status, 0.0);
       connection.Write(reply.data(), reply.size());
     }
     return done;
   }
 
   ListenOptions options_;
+  HttpListener::Observer observer_;
   std::shared_ptr<ssl_ctx_st> tls_;
   std::atomic<bool> stop_{false};
 };
@@ -255,7 +259,7 @@ struct HttpListener::Network {
   std::unique_ptr<LimitedServer> server;
 
   explicit Network(const HttpListener& listener)
-      : of(listener), server(std::make_unique<LimitedServer>(listener.options_)) {
+      : of(listener), server(std::make_unique<LimitedServer>(listener.options_, listener.observer_)) {
     server->set_payload_max_length(of.options_.most_body);
     server->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       HttpReply reply = CheckLine(request);
@@ -271,7 +275,6 @@ struct HttpListener::Network {
     });
     server->Post(".*", [this](const httplib::Request& request, httplib::Response& response,
                               const httplib::ContentReader& read) {
-      const SteadyClock::time_point begin = SteadyClock::now();
       HttpRequest plain = Plain(request);
       HttpReply reply = of.Check(plain);
       if (reply.status == 200) {
@@ -279,6 +282,8 @@ struct HttpListener::Network {
         reply = CheckBody(request, most);
         if (reply.status == 200) reply = ReadBody(response, read, most, plain.body);
       }
+      // A client that sends slowly is no slow answer.
+      const SteadyClock::time_point begin = SteadyClock::now();
       Send(reply.status == 200 ? of.Answer(plain) : std::move(reply), of.RouteName(plain), begin, response);
     });
     // Who asks before it sends a body is told now; nobody is asked for one that is refused.

@@ -58,8 +58,9 @@ class HttpListener {
  public:
   // Called from many threads at once.
   using Handler = std::function<HttpReply(const HttpRequest& request)>;
-  // Called for each answer, with the seconds since the request's headers; route: "POST /filter", "" where the
-  // request was for none that there is.
+  // Called for each answer, with the seconds since the whole request was there; route: "POST /filter", ""
+  // where the request was for none that there is, or was cut off before it named one (408, 431, 503: 0 s). On
+  // any thread.
   using Observer = std::function<void(const std::string& route, int status, double seconds)>;
   enum class Access { kToken, kAnyone };  // whether the token is asked for, where there is one
 

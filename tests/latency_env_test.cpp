@@ -193,6 +193,13 @@ TEST_CASE("late decisions: semantics commit says in one line that it wants none"
   CHECK_NOTHROW(make("latency(cadence=periodic,period_s=50)"));
   CHECK_THROWS_WITH(make("latency(seconds=1)"),
                     Catch::Contains("expected decisions that take effect at once"));
+  // At whichever episode one comes.
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=1");
+  SchedEnv mixed(MakeWorkload("mix(of=toy;on(cluster=v100=1,features=latency(seconds=1),of=toy))", settings),
+                 options, 0);
+  mixed.Begin(0);
+  CHECK_THROWS_WITH(mixed.Begin(1), Catch::Contains("expected decisions that take effect at once"));
 }
 
 }  // namespace berth

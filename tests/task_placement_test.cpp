@@ -126,6 +126,35 @@ TEST_CASE(
                     Catch::Contains("features") && Catch::Contains("failures"));
 }
 
+// A mix may change clusters from one episode, or environment, to the next.
+TEST_CASE("task placement: every episode has as many GPUs as the first one's, and no features") {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=2");
+  TaskPlacementOptions options;
+  options.episode_jobs = 5;
+  for (const char* clusters : {"v100=2,of=toy);on(cluster=v100=400", "v100=8,of=toy);on(cluster=v100=2"}) {
+    CAPTURE(clusters);
+    const auto source = MakeWorkload(Join("mix(of=on(cluster=", clusters, ",of=toy))"), settings);
+    TaskPlacement alone(source, options, 0);
+    alone.Begin(0);
+    CHECK_THROWS_WITH(alone.Begin(1), Catch::Contains(Join("first one's ", alone.num_actions(), ",")) &&
+                                          Catch::Contains("in episode 1 of environment 0 of mix("));
+    const auto several = MakeTaskPlacement(source, options, 3, 2);
+    StepStorage storage(3, several->layout().size(), several->num_actions());
+    CHECK_THROWS_WITH(several->Reset(storage.buffers()), Catch::Contains("in episode 0 of environment 1"));
+  }
+  const auto alike =
+      MakeWorkload("mix(of=on(cluster=v100=2+k80=1,of=toy);on(cluster=v100=1+k80=2,of=toy))", settings);
+  TaskPlacement placed(alike, options, 0);
+  placed.Begin(0);
+  CHECK_NOTHROW(placed.Begin(1));
+  TaskPlacement plain(
+      MakeWorkload("mix(of=toy;on(cluster=v100=2,features=failures(mtbf_h=50),of=toy))", settings), options,
+      0);
+  plain.Begin(0);
+  CHECK_THROWS_WITH(plain.Begin(1), Catch::Contains("without features") && Catch::Contains("failures"));
+}
+
 TEST_CASE("environments by name: every one plays, repeats and is named in what is wrong") {
   for (const NamedEnvironmentInfo& info : NamedEnvironments()) {
     DYNAMIC_SECTION(info.name) {

@@ -11,6 +11,16 @@ namespace {
 
 constexpr std::size_t kHistory = 1 << 15;  // actions of an episode of the default: room for all of them
 
+// A commitment is carried out at once: the next one of the same instant is chosen on what it leaves.
+void CheckCommitments(const Scenario& scenario) {
+  for (const Features::On& on : scenario.data().features.on()) {
+    if (const double delay = on.settings->DecisionDelay(); delay > 0.0) {
+      throw Error(Join("semantics commit: expected decisions that take effect at once, found ",
+                       on.module->name, "(seconds=", delay, "); semantics redecide has them late"));
+    }
+  }
+}
+
 }  // namespace
 
 SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvOptions& options,
@@ -23,13 +33,7 @@ SchedEnv::SchedEnv(std::shared_ptr<const ScenarioSource> source, const SchedEnvO
     throw Error(Join("the decision process asks for knowledge '", ToString(options_.mdp.knowledge),
                      "', the workload grants '", ToString(probe.data().knowledge), "'"));
   }
-  // A commitment is carried out at once: the next one of the same instant is chosen on what it leaves.
-  for (const Features::On& on : probe.data().features.on()) {
-    if (const double delay = on.settings->DecisionDelay(); point_.commits() && delay > 0.0) {
-      throw Error(Join("semantics commit: expected decisions that take effect at once, found ",
-                       on.module->name, "(seconds=", delay, "); semantics redecide has them late"));
-    }
-  }
+  if (point_.commits()) CheckCommitments(probe);
   if (point_.commits() && options_.mdp.preemptive)
     throw Error("semantics commit: expected a non-preemptive process");
   if (options_.mdp.commit_backfill && (!point_.commits() || options_.mdp.knowledge < Knowledge::kEstimate)) {
@@ -96,6 +100,7 @@ void SchedEnv::Draw(std::uint32_t episode) {
                      types_, ", which an observation is laid out for, found ", types, " in episode ",
                      episode_, " of environment ", index_, " of ", source_->Describe()));
   }
+  if (point_.commits()) CheckCommitments(draw.scenario);
   endless_ = draw.endless;
   if (!simulator_) {
     simulator_.emplace(std::move(draw.scenario));

@@ -8,17 +8,25 @@
 #include "env/gym/episode_draw.hpp"
 
 namespace berth {
+namespace {
+
+void CheckPlain(const Scenario& scenario) {
+  if (!scenario.plain()) {
+    throw Error(Join("task placement: expected a cluster without features, found '",
+                     ToString(scenario.data().features), "'"));
+  }
+}
+
+}  // namespace
 
 TaskPlacement::TaskPlacement(std::shared_ptr<const ScenarioSource> source,
                              const TaskPlacementOptions& options, std::uint32_t index)
     : source_(std::move(source)), options_(options), index_(index) {
   if (options_.reward != kMeanUtilization) reward_.emplace(options_.reward);
-  const Scenario probe = source_->Make(options_.seed, options_.split, index_, 0, 1);
+  // Of all environments' first: they share one layout, so all must have as many GPUs (Begin).
+  const Scenario probe = source_->Make(options_.seed, options_.split, 0, 0, 1);
   CheckJobs(*source_, options_.jobs, probe);
-  if (!probe.plain()) {
-    throw Error(Join("task placement: expected a cluster without features, found '",
-                     ToString(probe.data().features), "'"));
-  }
+  CheckPlain(probe);
   mask_.resize(U(probe.num_gpus()));
   observation_.resize(1 + mask_.size());
 }
@@ -37,6 +45,12 @@ void TaskPlacement::Begin(std::uint32_t episode) {
   done_jobs_ = 0;
   EpisodeDraw draw = DrawEpisode(*source_, options_.jobs, options_.seed, options_.split, index_, episode,
                                  options_.episode_jobs);
+  CheckPlain(draw.scenario);
+  if (const int gpus = draw.scenario.num_gpus(); gpus != num_actions()) {
+    throw Error(Join("task placement: expected workloads of as many GPUs as the first one's ", num_actions(),
+                     ", which an observation is laid out for, found ", gpus, " in episode ", episode,
+                     " of environment ", index_, " of ", source_->Describe()));
+  }
   endless_ = draw.endless;
   simulator_.emplace(std::move(draw.scenario));
   if (reward_) reward_->Begin(*simulator_);

@@ -51,6 +51,7 @@ class TaskPlacement {
     double reward = 0.0, discount = 1.0;
     bool terminated = false, truncated = false;
   };
+  // Throws Error for a cluster with features or of other GPUs in number than the first environment's first.
   void Begin(std::uint32_t episode);
   Outcome Step(int action);  // REQUIRES: legal in the mask
 

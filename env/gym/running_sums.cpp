@@ -17,26 +17,32 @@ double DemandPerSecond(const Scenario& scenario, int job) {
 void RunningSums::Begin(const Simulator& simulator) {
   time_ = simulator.now();
   slowdown_ = growth_ = demand_ = demand_growth_ = 0.0;
-  in_system_ = misses_ = 0;
+  seen_ = in_system_ = misses_ = 0;
   deadlines_.clear();
   if (!simulator.scenario().data().jobs.deadline.empty())
     deadlines_.reserve(U(simulator.scenario().num_jobs()));
-  rejected_.assign(simulator.scenario().data().jobs.deadline.size(), 0);
-  for (int job = 0; job < simulator.arrived_jobs(); ++job) {
-    Arrive(simulator, job);
-    if (simulator.state().completion[U(job)] != kNever) Complete(simulator, job);
+  rejected_.assign(U(simulator.scenario().num_jobs()), 0);
+  TakeIn(simulator);
+  for (int job = 0; job < seen_; ++job) {
+    if (simulator.state().completion[U(job)] != kNever) Leave(simulator, job);
   }
   PassDeadlines(simulator);
+  for (int job = 0; job < seen_; ++job) TurnAway(simulator, job);
 }
 
 void RunningSums::Observe(const Simulator& simulator) {
   slowdown_ += growth_ * (simulator.now() - time_);
   demand_ += demand_growth_ * (simulator.now() - time_);
   time_ = simulator.now();
-  for (int job : simulator.state().arrived) Arrive(simulator, job);
-  for (int job : simulator.state().completed) Complete(simulator, job);
-  TurnAway(simulator);
+  TakeIn(simulator);
+  for (int job : simulator.state().completed) Leave(simulator, job);
   PassDeadlines(simulator);
+  for (int job : simulator.state().changed) TurnAway(simulator, job);
+}
+
+// Not who may run since: that of jobs held back until others are done is later.
+void RunningSums::TakeIn(const Simulator& simulator) {
+  for (; seen_ < simulator.arrived_jobs(); ++seen_) Arrive(simulator, seen_);
 }
 
 void RunningSums::Arrive(const Simulator& simulator, int job) {
@@ -53,11 +59,12 @@ void RunningSums::Arrive(const Simulator& simulator, int job) {
   std::push_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
 }
 
-void RunningSums::Complete(const Simulator& simulator, int job) {
+void RunningSums::Leave(const Simulator& simulator, int job) {
+  const double since = time_ - simulator.LeftAt(job);
   const double rate = SlowdownPerSecond(simulator.scenario(), job);
-  slowdown_ -= rate * (time_ - simulator.state().completion[U(job)]);
+  slowdown_ -= rate * since;
   const double demand = DemandPerSecond(simulator.scenario(), job);
-  demand_ -= demand * (time_ - simulator.state().completion[U(job)]);
+  demand_ -= demand * since;
   const bool empty = --in_system_ == 0;  // no rounding outlives the jobs
   growth_ = empty ? 0.0 : growth_ - rate;
   demand_growth_ = empty ? 0.0 : demand_growth_ - demand;
@@ -73,14 +80,13 @@ void RunningSums::PassDeadlines(const Simulator& simulator) {
 }
 
 // Whoever is turned away misses it now, not when it would have passed: what a decision costs is paid with it.
-void RunningSums::TurnAway(const Simulator& simulator) {
-  if (rejected_.empty()) return;
-  for (int job : simulator.state().changed) {
-    if (simulator.state().phase[U(job)] != JobPhase::kRejected || rejected_[U(job)] != 0) continue;
-    rejected_[U(job)] = 1;
-    const double deadline = simulator.scenario().data().jobs.deadline[U(job)];
-    misses_ += deadline != kNever && deadline >= time_ ? 1 : 0;  // else it was counted as it passed
-  }
+void RunningSums::TurnAway(const Simulator& simulator, int job) {
+  if (simulator.state().phase[U(job)] != JobPhase::kRejected || rejected_[U(job)] != 0) return;
+  rejected_[U(job)] = 1;
+  Leave(simulator, job);
+  const std::vector<double>& deadlines = simulator.scenario().data().jobs.deadline;
+  if (deadlines.empty() || deadlines[U(job)] == kNever) return;
+  misses_ += deadlines[U(job)] >= time_ ? 1 : 0;  // else it was counted as it passed
 }
 
 }  // namespace berth

@@ -1,5 +1,6 @@
 // Sums over jobs that rewards are made of, kept true from one decision point to the next without walking the
-// jobs: what changes is who arrived and who completed.
+// jobs: what changes is who arrived and who left. A job is in the system from its arrival on, whether or not
+// it waits for others, until it is done or turned away.
 #pragma once
 
 #include <cstdint>
@@ -31,18 +32,20 @@ class RunningSums {
   int misses() const { return misses_; }
 
  private:
+  void TakeIn(const Simulator& simulator);  // who has arrived since
   void Arrive(const Simulator& simulator, int job);
-  void Complete(const Simulator& simulator, int job);
+  void Leave(const Simulator& simulator, int job);  // done or turned away
   void PassDeadlines(const Simulator& simulator);
-  void TurnAway(const Simulator& simulator);
+  void TurnAway(const Simulator& simulator, int job);  // where it is, and was not yet
 
   double time_ = 0.0, slowdown_ = 0.0;
   double growth_ = 0.0;  // of slowdown_ a second, by the jobs in the system
   double demand_ = 0.0, demand_growth_ = 0.0;
+  int seen_ = 0;  // jobs that had arrived
   int in_system_ = 0;
   int misses_ = 0;
   std::vector<std::pair<double, int>> deadlines_;  // heap, earliest first: of arrived jobs, not yet passed
-  std::vector<std::uint8_t> rejected_;             // [J], where there are deadlines: counted
+  std::vector<std::uint8_t> rejected_;             // [J] taken out
 };
 
 }  // namespace berth

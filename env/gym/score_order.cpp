@@ -1,6 +1,8 @@
 #include "env/gym/score_order.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -12,6 +14,12 @@ namespace {
 
 float Gumbel(Stream& stream) {
   return static_cast<float>(-Log(-Log(std::max(stream.Uniform(), 1e-300))));
+}
+
+// One of those about `score` that are below `most`: exp(-x) = exp(-g) + exp(-most), where g may be anything.
+float GumbelBelow(float most, float score, Stream& stream) {
+  const float g = score + Gumbel(stream);
+  return std::min(g, most) - static_cast<float>(Log(1.0 + Exp(-std::abs(static_cast<double>(g) - most))));
 }
 
 }  // namespace
@@ -34,14 +42,13 @@ int BestLegal(const ClusterView& view, DecisionPoint& point, std::span<const flo
 
 void ScoreOrder::Rank(const ClusterView& view, const DecisionPoint& point, std::span<const float> scores,
                       Stream* noise) {
-  if (point.grid() != nullptr) return RankCommands(point, scores, noise);
+  scores_ = scores;
+  noise_ = noise;
+  if (point.grid() != nullptr) return RankCommands(point);
   ranked_.resize(U(view.num_types()) + 1);
   for (Heap& heap : ranked_) heap.clear();
   int action = 0;
-  const auto rank = [&](Heap& heap) {
-    const float score = scores[U(action)];
-    heap.push_back({noise != nullptr ? score + Gumbel(*noise) : score, action});
-  };
+  const auto rank = [&](Heap& heap) { heap.push_back(Draw(action)); };
   for (int job : point.visible()) {
     const std::span<const double> rates = view.Rates(job);
     for (std::size_t type = 0; type < rates.size(); ++type, ++action) {
@@ -51,6 +58,17 @@ void ScoreOrder::Rank(const ClusterView& view, const DecisionPoint& point, std::
   action = point.done();
   if (!point.commits()) rank(ranked_.back());
   for (Heap& heap : ranked_) std::make_heap(heap.begin(), heap.end());
+}
+
+ScoreOrder::Ranked ScoreOrder::Draw(int action) {
+  const float score = scores_[U(action)];
+  return {noise_ != nullptr ? score + Gumbel(*noise_) : score, action};
+}
+
+void ScoreOrder::Again(int action, float taken, Heap& heap) {
+  const float score = scores_[U(action)];
+  heap.push_back({noise_ != nullptr ? GumbelBelow(taken, score, *noise_) : score, action});
+  std::push_heap(heap.begin(), heap.end());
 }
 
 ScoreOrder::Heap* ScoreOrder::Best() {
@@ -68,96 +86,87 @@ int ScoreOrder::best() {
 }
 
 // Room only shrinks, so one walk in score order is the best legal action again and again. `done` is illegal
-// while no event would follow (passed over then, it is the best action as soon as something is placed) and,
-// in a work-conserving process, while anything fits. Few of many candidates find room, so the order is worked
-// out only as far as it is walked, and a type that is full is walked no further.
+// while no event would follow (passed over then, it comes again once something is placed) and, in a
+// work-conserving process, while anything fits. Few of many candidates find room, so the order is worked out
+// only as far as it is walked, and a type that is full is walked no further.
 void ScoreOrder::Fill(const ClusterView& view, DecisionPoint& point, Reserve reserve) {
   if (point.grid() != nullptr) return FillCommands(view, point);
   reserved_.assign(U(view.num_types()), {});
   bool wants_done = false;
   while (Heap* best = Best()) {
-    if (wants_done && point.Runs(view)) break;
-    const int action = best->front().action;
+    const Ranked it = best->front();
     std::pop_heap(best->begin(), best->end());
     best->pop_back();
-    if (action == point.done()) {
-      wants_done = !point.mdp().work_conserving;
+    if (it.action == point.done()) {
+      if (point.mdp().work_conserving) continue;
+      if (point.Runs(view)) break;
+      wants_done = true;
       continue;
     }
-    const Placement placement = point.PlacementOf(action);
+    const Placement placement = point.PlacementOf(it.action);
     if (point.plan().Placed(placement.job)) continue;
     if (!point.plan().Fits(view, placement.job, placement.type)) {
       HoldBack(view, point.plan(), placement, reserve, *best);
     } else if (Passes(view, placement)) {
-      point.Put(view, action);
+      point.Put(view, it.action);
+      if (std::exchange(wants_done, false)) Again(point.done(), it.score, ranked_.back());
     }
     if (point.plan().room(placement.type) == 0) best->clear();
   }
 }
 
-void ScoreOrder::RankCommands(const DecisionPoint& point, std::span<const float> scores, Stream* noise) {
+void ScoreOrder::RankCommands(const DecisionPoint& point) {
   const CommandGrid& grid = *point.grid();
   ranked_.resize(1);
   Heap& heap = ranked_.front();
   heap.clear();
   for (int action = 0; action <= point.done(); ++action) {
-    if (action < point.done() && !grid.Present(action / grid.columns())) continue;
-    const float score = scores[U(action)];
-    heap.push_back({noise != nullptr ? score + Gumbel(*noise) : score, action});
+    if (action == point.done() || grid.Present(action / grid.columns())) heap.push_back(Draw(action));
   }
   std::make_heap(heap.begin(), heap.end());
 }
 
 // As Fill, but what is not legal may become so: a command is asked again once the plan has its row's job, or,
-// where it waits for others, anybody new.
+// where it waits for others, anybody new; `done` once the plan has changed.
 void ScoreOrder::FillCommands(const ClusterView& view, DecisionPoint& point) {
   const CommandGrid& grid = *point.grid();
   Heap& heap = ranked_.front();
   later_.resize(U(grid.rows()) + 1);  // the last: who waits for others
-  for (Heap& later : later_) later.clear();
-  const auto again = [&](Heap& later) {
-    for (const Ranked& other : later) {
-      heap.push_back(other);
-      std::push_heap(heap.begin(), heap.end());
-    }
-    later.clear();
-  };
+  for (std::vector<int>& later : later_) later.clear();
   const auto is_start = [&](const Ranked& it) {
     const int row = it.action / grid.columns(), column = it.action % grid.columns();
-    return grid.Runs(point.plan(), row, column) &&
+    return it.action != point.done() && grid.Runs(point.plan(), row, column) &&
            grid.Legal(view, point.plan(), row, column) == Legality::kYes;
   };
-  bool wants_done = false;
-  Ranked done{};
   while (!heap.empty()) {
-    // `done` is legal once something runs and, where no GPU may idle, nothing can be started.
-    if (wants_done && heap.front() < done) {
-      if (point.Runs(view) && !point.mdp().work_conserving) break;
-      if (std::none_of(heap.begin(), heap.end(), is_start)) break;
-    }
     const Ranked best = heap.front();
     std::pop_heap(heap.begin(), heap.end());
     heap.pop_back();
     if (best.action == point.done()) {
-      wants_done = true;
-      done = best;
+      // It is legal once something runs and, where no GPU may idle, nothing can be started.
+      if (point.Runs(view) && !point.mdp().work_conserving) break;
+      if (std::none_of(heap.begin(), heap.end(), is_start)) break;
+      later_.back().push_back(best.action);
       continue;
     }
     const int row = best.action / grid.columns(), column = best.action % grid.columns();
     const Legality legal = grid.Legal(view, point.plan(), row, column);
-    if (legal == Legality::kNotYet) later_[grid.Awaits(column) ? U(grid.rows()) : U(row)].push_back(best);
+    if (legal == Legality::kNotYet)
+      later_[grid.Awaits(column) ? U(grid.rows()) : U(row)].push_back(best.action);
     if (legal != Legality::kYes) continue;
     const int room = point.plan().total_room();
     point.Put(view, best.action);
-    if (grid.Legal(view, point.plan(), row, column) == Legality::kYes) {  // of rows that stand for several
-      heap.push_back(best);
-      std::push_heap(heap.begin(), heap.end());
-    }
+    const auto again = [&](std::vector<int>& later) {
+      for (int action : later) Again(action, best.score, heap);
+      later.clear();
+    };
+    // Of rows that stand for several.
+    if (grid.Legal(view, point.plan(), row, column) == Legality::kYes) Again(best.action, best.score, heap);
     again(later_[U(row)]);
     again(later_.back());
     if (const int beside = grid.RowBeside(view, row); beside >= 0) again(later_[U(beside)]);
     if (point.plan().total_room() <= room) continue;
-    for (Heap& later : later_) again(later);  // a job that was to move stays after all
+    for (std::vector<int>& later : later_) again(later);  // a job that was to move stays after all
   }
 }
 

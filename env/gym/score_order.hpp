@@ -7,7 +7,9 @@
 // The observation does not change while a plan is filled, so walking the actions of one scoring from the best
 // down is the policy's own sequence of micro-actions; with noise it is a draw from its distribution, since
 // adding Gumbel noise to logits and taking the best again and again samples without replacement (Vieira 2014;
-// Kool et al., ICML 2019).
+// Kool et al., ICML 2019). What only becomes legal as the plan fills lost to nobody before: its noise is
+// drawn then, below the last score that was taken (Maddison, Tarlow & Minka, NeurIPS 2014, truncated
+// Gumbels).
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,8 @@ int BestLegal(const ClusterView& view, DecisionPoint& point, std::span<const flo
 class ScoreOrder {
  public:
   // The actions of an observed point that any plan could take, `done` included: higher scores first, of equal
-  // ones the first action. `scores` [Q G (+ 1)]. noise: Gumbel's is added to each.
+  // ones the first action. `scores` [Q G (+ 1)]. noise: Gumbel's is added to each. Both must last until the
+  // order is used up.
   void Rank(const ClusterView& view, const DecisionPoint& point, std::span<const float> scores,
             Stream* noise);
   int best();  // the action. REQUIRES: there is one
@@ -51,15 +54,20 @@ class ScoreOrder {
     bool held = false;
     Vacancy vacancy{};
   };
-  void RankCommands(const DecisionPoint& point, std::span<const float> scores, Stream* noise);
+  Ranked Draw(int action);
+  // In its order, now that it is legal: below the score that was `taken` last, where there is noise.
+  void Again(int action, float taken, Heap& heap);
+  void RankCommands(const DecisionPoint& point);
   void FillCommands(const ClusterView& view, DecisionPoint& point);
   Heap* Best();  // the heap with the best action left; null when none is
   void HoldBack(const ClusterView& view, const Plan& plan, const Placement& placement, Reserve reserve,
                 Heap& others);
   bool Passes(const ClusterView& view, const Placement& placement);
 
-  std::vector<Heap> ranked_;  // [G + 1] actions of each type, and done; of a grid [1] all
-  std::vector<Heap> later_;   // of a grid: not legal yet
+  std::span<const float> scores_;
+  Stream* noise_ = nullptr;
+  std::vector<Heap> ranked_;             // [G + 1] actions of each type, and done; of a grid [1] all
+  std::vector<std::vector<int>> later_;  // of a grid: actions that are not legal yet
   Releases releases_;
   std::vector<Reservation> reserved_;  // [G]
 };

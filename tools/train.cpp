@@ -15,8 +15,9 @@
 namespace berth {
 namespace {
 
-// Of a cluster's environment, whose metric is the mean JCT in seconds.
+// Of a cluster's environment, whose metric is the mean JCT in seconds; NaN where no job completed.
 std::string ProgressFigures(double metric, double mean_return) {
+  if (std::isnan(metric)) return Join("no job completed (return ", Readable(mean_return), ")");
   return Join("mean JCT ", Hours(metric), " h (return ", Readable(mean_return), ")");
 }
 

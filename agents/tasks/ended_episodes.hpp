@@ -24,6 +24,7 @@ class EndedEpisodes {
       stats.return_sum += ended.return_sum;
       ended = {};
     }
+    stats.measured = stats.episodes;
     stats.metric_sum = stats.return_sum;
     return stats;
   }

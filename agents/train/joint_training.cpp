@@ -81,8 +81,9 @@ Turn JointTraining::Agree(const Turn& own, std::int64_t steps) {
 
 EpisodeStats JointTraining::Sum(const EpisodeStats& own) const {
   if (!ranks_.many()) return own;
-  std::array<double, 8> sums = {static_cast<double>(own.episodes),
+  std::array<double, 9> sums = {static_cast<double>(own.episodes),
                                 own.return_sum,
+                                static_cast<double>(own.measured),
                                 own.metric_sum,
                                 static_cast<double>(own.running),
                                 own.running_return_sum,
@@ -92,12 +93,13 @@ EpisodeStats JointTraining::Sum(const EpisodeStats& own) const {
   group_->Sum(std::span<double>(sums));
   return {static_cast<std::int64_t>(sums[0]),
           sums[1],
-          sums[2],
-          static_cast<std::int64_t>(sums[3]),
-          sums[4],
+          static_cast<std::int64_t>(sums[2]),
+          sums[3],
+          static_cast<std::int64_t>(sums[4]),
           sums[5],
           sums[6],
-          sums[7]};
+          sums[7],
+          sums[8]};
 }
 
 void JointTraining::CheckSame(Network& network) const {

@@ -29,6 +29,10 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double MeanOf(double sum, std::int64_t count) {
+  return count > 0 ? sum / static_cast<double>(count) : kNaN;
+}
+
 // Means over the latest windows that together hold 100 episodes, or all there are.
 class Recent {
  public:
@@ -41,11 +45,13 @@ class Recent {
       windows_.pop_front();
     }
   }
-  double Mean(double EpisodeStats::*sum) const {
+  double Mean(double EpisodeStats::*sum, std::int64_t EpisodeStats::*of = &EpisodeStats::episodes) const {
     double total = 0.0;
-    for (const EpisodeStats& window : windows_) total += window.*sum;
-    return episodes_ > 0 ? total / static_cast<double>(episodes_) : kNaN;
+    std::int64_t count = 0;
+    for (const EpisodeStats& window : windows_) total += window.*sum, count += window.*of;
+    return MeanOf(total, count);
   }
+  double MeanMetric() const { return Mean(&EpisodeStats::metric_sum, &EpisodeStats::measured); }
 
  private:
   std::deque<EpisodeStats> windows_;
@@ -135,7 +141,7 @@ class Trainer {
     outcome.steps = counters_.steps;
     outcome.wall_s = Wall(Now());
     outcome.mean_return = recent_.Mean(&EpisodeStats::return_sum);
-    outcome.mean_metric = recent_.Mean(&EpisodeStats::metric_sum);
+    outcome.mean_metric = recent_.MeanMetric();
     outcome.checkpoint = saved_steps_ > 0 ? path_ : "";
     outcome.device = device_.description;
     return outcome;
@@ -283,7 +289,6 @@ class Trainer {
     const double window = std::max(now - window_started_, 1e-9);
     const EpisodeStats stats = joint_.Sum(request_.env->TakeStats());
     recent_.Add(stats);
-    const auto episodes = static_cast<double>(stats.episodes);
     TrainProgress progress;
     progress.steps = counters_.steps;
     progress.total_steps = request_.steps;
@@ -291,8 +296,8 @@ class Trainer {
     progress.members = request_.members;
     progress.wall_s = Wall(now);
     progress.steps_per_s = static_cast<double>(counters_.steps - window_steps_) / window;
-    progress.mean_return = stats.episodes > 0 ? stats.return_sum / episodes : kNaN;
-    progress.mean_metric = stats.episodes > 0 ? stats.metric_sum / episodes : kNaN;
+    progress.mean_return = MeanOf(stats.return_sum, stats.episodes);
+    progress.mean_metric = MeanOf(stats.metric_sum, stats.measured);
     progress.backlog_begin = recent_.Mean(&EpisodeStats::backlog_begin_sum);
     progress.backlog_end = recent_.Mean(&EpisodeStats::backlog_end_sum);
     progress.env_share = env_s_ / window;
@@ -302,10 +307,9 @@ class Trainer {
     if (request_.members > 1 && !progress.losses.empty())
       progress.losses.emplace_back("charts/member", progress.member);
     progress.recent_return = recent_.Mean(&EpisodeStats::return_sum);
-    progress.recent_metric = recent_.Mean(&EpisodeStats::metric_sum);
-    const auto running = static_cast<double>(stats.running);
-    progress.running_return = stats.running > 0 ? stats.running_return_sum / running : kNaN;
-    progress.running_metric = stats.running > 0 ? stats.running_metric_sum / running : kNaN;
+    progress.recent_metric = recent_.MeanMetric();
+    progress.running_return = MeanOf(stats.running_return_sum, stats.running);
+    progress.running_metric = MeanOf(stats.running_metric_sum, stats.running);
     const double mean = progress.recent_return;
     if (mean > counters_.best_return) {
       counters_.best_return = mean;

@@ -44,8 +44,9 @@ struct StepStorage {
 
 struct EpisodeStats {  // summed over the episodes that ended since the last TakeStats
   std::int64_t episodes = 0;
-  double return_sum = 0.0;  // undiscounted
-  double metric_sum = 0.0;  // the environment's own headline figure; its name is metric_name()
+  double return_sum = 0.0;    // undiscounted
+  std::int64_t measured = 0;  // of the episodes, those that have the metric: in a cluster's a job completed
+  double metric_sum = 0.0;    // over those: the environment's own headline figure, named metric_name()
   // The same of the episodes under way, so that long first episodes are not dark.
   std::int64_t running = 0;
   double running_return_sum = 0.0, running_metric_sum = 0.0;

@@ -89,6 +89,7 @@ class BatchedEnvs final : public VecEnv {
     for (EpisodeStats& s : stats_) {  // in order of environments: the same sum on any number of threads
       sum.episodes += s.episodes;
       sum.return_sum += s.return_sum;
+      sum.measured += s.measured;
       sum.metric_sum += s.metric_sum;
       sum.backlog_begin_sum += s.backlog_begin_sum;
       sum.backlog_end_sum += s.backlog_end_sum;
@@ -110,8 +111,8 @@ class BatchedEnvs final : public VecEnv {
     internal::Append(bytes, static_cast<std::uint32_t>(num_envs()));
     for (std::size_t i = 0; i < envs_.size(); ++i) {
       const EpisodeStats& s = stats_[i];
-      internal::Append(bytes, SavedStats{s.episodes, s.return_sum, s.metric_sum, 0, s.backlog_begin_sum,
-                                         s.backlog_end_sum});
+      internal::Append(bytes, SavedStats{s.episodes, s.return_sum, s.metric_sum, s.measured,
+                                         s.backlog_begin_sum, s.backlog_end_sum});
       internal::Append(bytes, envs_[i].episode());
       internal::Append(bytes, static_cast<std::uint32_t>(envs_[i].history().size()));
       for (std::int32_t action : envs_[i].history()) internal::Append(bytes, action);
@@ -126,8 +127,13 @@ class BatchedEnvs final : public VecEnv {
     for (int i = 0; i < first_env_; ++i) Skip(state);
     for (int i = 0; i < num_envs(); ++i) {
       const auto saved = internal::Take<SavedStats>(state);
-      stats_[U(i)] = {saved.episodes,          saved.return_sum,     saved.metric_sum, 0, 0.0, 0.0,
-                      saved.backlog_begin_sum, saved.backlog_end_sum};
+      EpisodeStats& s = stats_[U(i)];
+      s = {};
+      s.episodes = saved.episodes, s.return_sum = saved.return_sum;
+      // States that did not count them have 0 beside a sum.
+      s.measured = saved.measured == 0 && saved.metric_sum > 0.0 ? saved.episodes : saved.measured;
+      s.metric_sum = saved.metric_sum;
+      s.backlog_begin_sum = saved.backlog_begin_sum, s.backlog_end_sum = saved.backlog_end_sum;
       Begin(i, internal::Take<std::uint32_t>(state));
       for (auto left = internal::Take<std::uint32_t>(state); left > 0; --left) {
         const auto action = internal::Take<std::int32_t>(state);
@@ -148,7 +154,7 @@ class BatchedEnvs final : public VecEnv {
   struct SavedStats {
     std::int64_t episodes;
     double return_sum, metric_sum;
-    std::int64_t unused;
+    std::int64_t measured;
     double backlog_begin_sum, backlog_end_sum;
   };
 
@@ -190,7 +196,10 @@ class BatchedEnvs final : public VecEnv {
       EpisodeStats& s = stats_[U(i)];
       ++s.episodes;
       s.return_sum += env.episode_return();
-      s.metric_sum += env.MeanJct();
+      if (const double metric = env.MeanJct(); metric > 0.0) {  // a job has completed
+        ++s.measured;
+        s.metric_sum += metric;
+      }
       s.backlog_begin_sum += backlog_[U(i)];
       s.backlog_end_sum += env.simulator().jobs_in_system();
       Begin(i, env.episode() + 1);

@@ -111,10 +111,10 @@ void Reset(SharedEnvironment& env, std::optional<std::uint64_t> seed) {
 nb::typed<nb::dict, nb::str, nb::float_> TakeStats(SharedEnvironment& env) {
   const Exclusive exclusive(env);
   const EpisodeStats stats = env.TakeStats();
-  const double n = static_cast<double>(stats.episodes);
   nb::dict means;
   means["episodes"] = stats.episodes;
-  means["mean_return"] = stats.return_sum / n, means["mean_jct_s"] = stats.metric_sum / n;
+  means["mean_return"] = stats.return_sum / static_cast<double>(stats.episodes);
+  means["mean_jct_s"] = stats.metric_sum / static_cast<double>(stats.measured);
   return means;
 }
 
@@ -255,7 +255,7 @@ NB_MODULE(_berth, module) {
           "take_stats", TakeStats,
           "Of the episodes that ended since the last call: how many, their mean undiscounted return, and the "
           "mean "
-          "over them of the mean job completion time, s; nan where none ended.")
+          "over those in which a job completed of the mean job completion time, s; nan where there are none.")
       .def(
           "time",
           [](SharedEnvironment& env, int index) {

@@ -156,8 +156,8 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[n
         return blocks_of(observation, self._core.layout, self._own.shapes)
 
     def take_stats(self) -> dict[str, float]:
-        """Of the episodes that ended since the last call: ``episodes``, how many; ``mean_return``, undiscounted; ``mean_jct_s``, s. Means
-        are nan where none ended."""
+        """Of the episodes that ended since the last call: ``episodes``, how many; ``mean_return``, undiscounted; ``mean_jct_s``, s,
+        of those in which a job completed. Means are nan where there are none."""
         return self._own.take_stats()
 
     @property

@@ -62,6 +62,24 @@ TEST_CASE("forecasts: exponential smoothing weighs the past geometrically", "[fo
   CHECK(std::abs(fitted->Ahead(1)) < 0.5);
 }
 
+// With 0.2, 100 and eleven 0 are 100 x 0.8^11. Whoever fits to nothing, to one value, two or a constant learns no weight from it.
+TEST_CASE("forecasts: weights that the past says nothing of are the defaults", "[forecast]") {
+  for (const std::size_t fitted : {0, 1, 2, 12}) {
+    CAPTURE(fitted);
+    const auto exponential = MakeForecaster("exponential");
+    exponential->Fit(std::vector<double>(fitted, 100.0));
+    if (fitted == 0) exponential->Add(100.0);
+    for (int t = 0; t < 11; ++t) exponential->Add(0.0);
+    CHECK(exponential->Ahead(1) == Approx(100.0 * std::pow(0.8, 11)));
+  }
+  // Season 2, no value in any of ten steps; the level follows 8 by 0.2, its season by 0.1.
+  const auto winters = MakeForecaster("holt_winters(season=2,damping=1)");
+  winters->Fit(std::vector<double>(10, 0.0));
+  winters->Add(8.0);
+  CHECK(winters->Ahead(1) == Approx(0.2 * 8.0));
+  CHECK(winters->Ahead(2) == Approx(0.2 * 8.0 + 0.1 * 8.0));
+}
+
 TEST_CASE("forecasts: Holt-Winters by hand", "[forecast]") {
   // Season 2, all weights 1/2, damping 1/2. From 1 3 5 7: seasons' means 2 and 6, so b = 2, the level before
   // the first value is 2 - 2 * 3 / 2 = -1, seasons are 0, the level at the last value 7.

@@ -6,7 +6,8 @@
 //   b' = beta (l' - l) + (1 - beta) phi b
 //   s' = gamma (y - l - phi b) + (1 - gamma) s
 // It begins from the first two seasons, so that a line plus a season is exact from there on. Parameters to be
-// fitted are those of the candidates with the least squared error of one-step forecasts.
+// fitted are those of the candidates with the least squared error of one-step forecasts, and the defaults
+// where none has less than these.
 #include <array>
 #include <vector>
 
@@ -27,7 +28,7 @@ constexpr ParamInfo kHoltWintersParams[] = {
 constexpr std::array<double, 8> kAlphas = {0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9};
 constexpr std::array<double, 4> kBetas = {0.0, 0.01, 0.05, 0.2};
 constexpr std::array<double, 5> kGammas = {0.0, 0.03, 0.1, 0.2, 0.4};
-constexpr std::array<double, 3> kDefaults = {0.2, 0.0, 0.1};  // until fitted
+constexpr std::array<double, 3> kDefaults = {0.2, 0.0, 0.1};  // where the past says nothing of them
 
 class HoltWinters final : public Forecaster {
  public:
@@ -94,21 +95,25 @@ class HoltWinters final : public Forecaster {
     for (double value : history) Add(value);
   }
 
+  double Error(std::span<const double> history) {  // squared, with the weights as they are
+    RunThrough(history.first(2 * season_));
+    double error = 0.0;
+    for (double value : history.subspan(2 * season_)) {
+      const double off = value - Ahead(1);
+      error += off * off;
+      Add(value);
+    }
+    return error;
+  }
+
   void Choose(std::span<const double> history) {
-    double least = -1.0;
+    double least = Error(history);
     std::array<double, 3> best = weight_;
     ForEachCandidate(given_[0], kAlphas, [&](double alpha) {
       ForEachCandidate(given_[1], kBetas, [&](double beta) {
         ForEachCandidate(given_[2], kGammas, [&](double gamma) {
           weight_ = {alpha, beta, gamma};
-          RunThrough(history.first(2 * season_));
-          double error = 0.0;
-          for (double value : history.subspan(2 * season_)) {
-            const double off = value - Ahead(1);
-            error += off * off;
-            Add(value);
-          }
-          if (least < 0.0 || error < least) least = error, best = weight_;
+          if (const double error = Error(history); error < least) least = error, best = weight_;
         });
       });
     });

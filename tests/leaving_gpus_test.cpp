@@ -1,11 +1,15 @@
-// Preemptive rules beside GPUs that are about to go (a notice of feature failures): nobody else may have them, so who runs there stops
+// Schedulers beside GPUs that are about to go (a notice of feature failures): nobody else may have them, so who runs there stops
 // nobody, and is not stopped for nothing.
 #include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "env/predict/releases.hpp"
+#include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
 #include "tests/with_features.hpp"
 
@@ -72,6 +76,7 @@ constexpr const char* kGangs[] = {"edf",
                                   "srpt",
                                   "tiresias",
                                   "tuned"};
+constexpr const char* kQuickSlurm = "SchedulerParameters=bf_interval=1,bf_resolution=1,batch_sched_delay=0\n";
 
 }  // namespace
 
@@ -125,10 +130,40 @@ TEST_CASE("leaving GPUs: nobody waits for one that goes with its job", "[schedul
 
 // Three GPUs, of which that of the job of 100 s is about to go. The head of the queue wants two, which are free at 300 s, not at 100: so
 // the job of 200 s passes it at 20 s.
-TEST_CASE("leaving GPUs: easy reserves none that goes with its job", "[schedulers]") {
-  const std::vector<double> ends = Ends("easy", With(TinyData({{"a", 3}}, {{1.0}}, {{0, 100}, {0, 300}, {10, 50, 0, 2}, {20, 200}}),
-                                                     "failures(mtbf_h=0,events=1000:1e9:gpu:a/0:995)"));
-  CHECK(ends == std::vector<double>{100, 300, 350, 220});
+TEST_CASE("leaving GPUs: who backfills reserves none that goes with its job", "[schedulers]") {
+  const Scenario scenario = With(TinyData({{"a", 3}}, {{1.0}}, {{0, 100}, {0, 300}, {10, 50, 0, 2}, {20, 200}}),
+                                 "failures(mtbf_h=0,events=1000:1e9:gpu:a/0:995)");
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "slurm.conf") << kQuickSlurm << "PartitionName=main Default=YES\n";
+  for (const std::string& spec : {std::string("easy"), std::string("fcfs(semantics=commit,backfill=easy)"),
+                                  Join("slurm(conf=", folder / "slurm.conf", ")")}) {
+    CAPTURE(spec);
+    CHECK(Ends(spec, scenario) == std::vector<double>{100, 300, 350, 220});
+  }
+  // What frozen policies and the blocks `batch` and `lookahead` go by.
+  Simulator simulator{scenario};
+  REQUIRE(simulator.AdvanceToDecision());
+  Decision decision;
+  decision.Start(0, 0), decision.Start(1, 0);
+  REQUIRE(simulator.Apply(decision).ok());
+  while (simulator.now() < 10.0) REQUIRE(simulator.AdvanceToDecision());
+  const ClusterView view = simulator.View(Knowledge::kEstimate);
+  Releases releases;
+  releases.Collect(view, 0, view.free_gpus()[0], nullptr);
+  CHECK(releases.When(1).time == 10.0);
+  CHECK(releases.When(2).time == Approx(300.0));
+  CHECK(releases.When(3).time == kNever);
+}
+
+// Two GPUs with a job each, of which the first is about to go: to preempt who runs there frees nothing.
+TEST_CASE("leaving GPUs: slurm preempts whose GPUs stay", "[schedulers]") {
+  ScenarioData data = TinyData({{"a", 2}}, {{1.0}, {1.0}}, {{0, 1000}, {0, 1000}, {10, 20, 1}});
+  data.throughputs.job_types = {"low", "high"};
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "slurm.conf") << kQuickSlurm << "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+                                       << "PartitionName=low Default=YES\nPartitionName=high PriorityTier=9\n";
+  CHECK(Ends(Join("slurm(conf=", folder / "slurm.conf", ")"), With(data, "failures(mtbf_h=0,events=5000:1e9:gpu:a/0:4995)")) ==
+        std::vector<double>{1000, 1020, 30});
 }
 
 }  // namespace berth

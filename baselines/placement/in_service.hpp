@@ -4,15 +4,9 @@
 #include <algorithm>
 
 #include "env/sim/cluster_view.hpp"
+#include "env/sim/in_service.hpp"
 
 namespace berth {
-
-// True also of a job that does not run. Any thread. Where no feature is on nothing leaves: no GPU is looked
-// at, here and below.
-inline bool AllInService(const ClusterView& view, int job) {
-  return view.plain() ||
-         std::ranges::all_of(view.Devices(job), [&](int device) { return view.InService(device); });
-}
 
 // False of a job that does not run; in a cluster without features a live one does not say which GPUs a job
 // has. Any thread.
@@ -24,19 +18,6 @@ inline bool NoneInService(const ClusterView& view, int job) {
 // The same of a job that shares them with nobody: nobody else can have them. Any thread.
 inline bool AloneOnLeaving(const ClusterView& view, int job) {
   return NoneInService(view, job) && view.Partner(job) < 0;
-}
-
-// GPUs that it holds, but for those that will leave service. Any thread.
-inline int HeldInService(const ClusterView& view, int job) {
-  if (view.plain()) return view.Width(job);
-  return static_cast<int>(
-      std::ranges::count_if(view.Devices(job), [&](int device) { return view.InService(device); }));
-}
-
-// What a plan counts as free after it of the `held` GPUs that it counts for: not those that will leave
-// service. Any thread.
-inline int LeftToOthers(const ClusterView& view, int job, int held) {
-  return AllInService(view, job) ? held : HeldInService(view, job);
 }
 
 // GPUs that others may take once a job has left: not those that will leave service, or have others on them.

@@ -178,6 +178,7 @@ void SlurmNodeTable::Observe(const ClusterView& view) {
 std::vector<SlurmTake> SlurmNodeTable::Held(const ClusterView& view, int job) const {
   std::vector<SlurmTake> held;
   for (int device : view.Devices(job)) {
+    if (!view.InService(device)) continue;
     const int node = of_device_[U(device)];
     const auto at =
         std::find_if(held.begin(), held.end(), [&](const SlurmTake& take) { return take.node == node; });

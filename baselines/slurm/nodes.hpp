@@ -39,7 +39,7 @@ class SlurmNodeTable {
   const std::vector<int>& types() const { return types_; }
   int TypeOf(int node) const { return nodes_[static_cast<std::size_t>(node)].type; }
   const std::vector<int>& free() const { return free_; }  // [nodes] GPUs
-  // What a running job holds.
+  // What a running job gives back when it ends: not GPUs that leave service with it.
   std::vector<SlurmTake> Held(const ClusterView& view, int job) const;
   // [nodes] of a partition.
   const std::vector<char>& InPartition(int partition) const {

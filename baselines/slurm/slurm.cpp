@@ -293,7 +293,7 @@ class Slurm final : public Scheduler {
         if (!in_the_way) continue;
         decision.Stop(victims[v]);
         stopped_.insert(victims[v]);
-        for (int device : view.Devices(victims[v])) freed_[U(device)] = 1;
+        for (int device : view.Devices(victims[v])) freed_[U(device)] = view.InService(device);
         for (const SlurmTake& take : held) free_[U(take.node)] += take.gpus;
       }
       return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "env/predict/run_times.hpp"
+#include "env/sim/in_service.hpp"
 
 namespace berth {
 
@@ -11,7 +12,8 @@ void Releases::Collect(const ClusterView& view, int type, int room, const Plan* 
   room_ = room;
   order_.clear();
   for (int job : view.running()) {
-    if (view.TypeOf(job) == type) order_.emplace_back(EstimatedRelease(view, job), job, view.Gang(job));
+    if (view.TypeOf(job) != type) continue;
+    order_.emplace_back(EstimatedRelease(view, job), job, LeftToOthers(view, job, view.Gang(job)));
   }
   if (plan != nullptr) {
     for (int job : plan->placed()) {

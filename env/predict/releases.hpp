@@ -1,5 +1,5 @@
 // When GPUs of a type are thought to come back: what backfilling, reservations and the encoder `Batch` plan
-// with. Estimates are those of estimates.hpp.
+// with. GPUs that leave service with their job do not come back. Estimates are those of run_times.hpp.
 //
 //   releases.Collect(view, type, &plan);             // running jobs, and those that the plan has put
 //   const Vacancy vacancy = releases.When(gang);     // the first time at which so many are free

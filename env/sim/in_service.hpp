@@ -1,0 +1,30 @@
+// GPUs of running jobs that will leave service with them: nothing new may start there.
+#pragma once
+
+#include <algorithm>
+
+#include "env/sim/cluster_view.hpp"
+
+namespace berth {
+
+// True also of a job that does not run. Any thread. Where no feature is on nothing leaves: no GPU is looked
+// at, here and below.
+inline bool AllInService(const ClusterView& view, int job) {
+  return view.plain() ||
+         std::ranges::all_of(view.Devices(job), [&](int device) { return view.InService(device); });
+}
+
+// GPUs that it holds, but for those that will leave service. Any thread.
+inline int HeldInService(const ClusterView& view, int job) {
+  if (view.plain()) return view.Width(job);
+  return static_cast<int>(
+      std::ranges::count_if(view.Devices(job), [&](int device) { return view.InService(device); }));
+}
+
+// What a plan counts as free after it of the `held` GPUs that it counts for: not those that will leave
+// service. Any thread.
+inline int LeftToOthers(const ClusterView& view, int job, int held) {
+  return AllInService(view, job) ? held : HeldInService(view, job);
+}
+
+}  // namespace berth

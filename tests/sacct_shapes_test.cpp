@@ -154,6 +154,17 @@ TEST_CASE("sacct: the nodes of all reservations and of all partitions are limite
   CHECK_THROWS_WITH(PartitionsOf(lines, nodes, conf), Catch::Matchers::Contains(":68: Nodes: expected at most 10000000 nodes of all partitions"));
 }
 
+TEST_CASE("sacct: types of GPU that slurm.conf writes in another case are one type", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string conf = folder / "slurm.conf";
+  std::ofstream(conf) << "NodeName=n[1-2] Gres=gpu:a100:4\nNodeName=n3 Gres=gpu:V100:2\nNodeName=n4 Gres=gpu:A100:4\n"
+                         "NodeName=n5 Gres=gpu:A100:8\nNodeName=n6 Gres=gpu:v100:2\n";
+  std::vector<std::string> types, asked;
+  for (const SlurmNode& node : NodesOf(ReadSlurmConf(conf), conf).nodes) types.push_back(node.type), asked.push_back(node.gpu_type);
+  CHECK(types == std::vector<std::string>{"a100", "a100", "a100", "V100", "V100", "a100-8"});
+  CHECK(asked == std::vector<std::string>{"a100", "a100", "a100", "V100", "V100", "a100"});
+}
+
 TEST_CASE("sacct: reservations as sacctmgr and scontrol --json write them", "[readers]") {
   const test::TemporaryFolder folder;
   // Job 2 ran in `course`. Job 3 of no reservation started on k1 while `cores` kept one of its cores. p2 is closed from second 20 to 45.

@@ -246,6 +246,8 @@ TEST_CASE("slurm: settings are read, passed over and counted, or wrong in one li
   const SlurmConf three("NodeName=n[1-3] Gres=gpu:a100:4\nPartitionName=x Nodes=ALL\n");
   CHECK(test::Says(test::MessageOf([&] { test::RunOf(three.Spec(), SlurmScenario({{0, 1, 1}}, 2)); }),
                    "3 nodes of 4 GPUs of type a100 in slurm.conf, expected those of the cluster: 2 of 4"));
+  const SlurmConf other_case("NodeName=n[1-2] Gres=gpu:A100:4\nPartitionName=x Nodes=ALL\n");
+  CHECK_NOTHROW(test::RunOf(other_case.Spec(), SlurmScenario({{0, 1, 1}}, 2)));
 }
 
 // Recorded from Slurm 22.05.8 (`sbatch -n GANG --gpus-per-task=1`), on three nodes of 4 GPUs with these free.

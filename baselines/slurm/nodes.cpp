@@ -7,6 +7,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/base/plain_text.hpp"
 
 namespace berth {
 namespace {
@@ -94,12 +95,12 @@ void SlurmNodeTable::AddNodes(const ClusterView& view, const SlurmSettings& sett
   std::vector<std::pair<int, int>> named;  // number in slurm.conf, first device
   std::map<std::string, std::vector<int>> declared;
   for (std::size_t i = 0; i < settings.nodes.size(); ++i)
-    declared[settings.nodes[i].type].push_back(static_cast<int>(i));
+    declared[Lower(settings.nodes[i].type)].push_back(static_cast<int>(i));
   std::vector<std::pair<Node, int>> all;  // and the node's number in slurm.conf, -1 = none
   for (int type = 0; type < view.num_types(); ++type) {
     const GpuType& gpu = view.cluster().types[U(type)];
     const int size = flat ? std::max(gpu.count, 1) : std::max(gpu.gpus_per_node, 1);
-    const auto its = declared.find(gpu.name);
+    const auto its = declared.find(Lower(gpu.name));
     int number = 0;
     for (int first = 0; first < gpu.count; first += size, ++number) {
       const bool known = its != declared.end() && !flat && U(number) < its->second.size();

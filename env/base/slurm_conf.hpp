@@ -33,7 +33,7 @@ double ParseSlurmSpan(std::string_view text, const std::string& what);
 // read). Without a TYPE it is "gpu".
 struct SlurmNode {
   std::string name;
-  std::string gpu_type;  // as jobs ask for it
+  std::string gpu_type;  // as jobs ask for it, in any case; as the file first writes it
   std::string type;      // the same, but "TYPE-COUNT" where earlier nodes have another count of it
   int gpus = 0;
   int line = 0;

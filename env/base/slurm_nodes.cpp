@@ -3,6 +3,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "env/base/check.hpp"
 #include "env/base/plain_text.hpp"
@@ -134,6 +135,7 @@ NodeSets NodeSetsOf(const std::vector<SlurmLine>& lines, const std::map<std::str
 SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path) {
   SlurmNodes all;
   std::vector<std::string> types;
+  std::map<std::string, std::pair<std::string, int>> known;  // by type: as it is first written, GPUs a node
   NodeWord gres("gres"), state("state");
   for (const SlurmLine& line : lines) {
     const std::string where = Join(path, ":", line.number);
@@ -154,13 +156,10 @@ SlurmNodes NodesOf(const std::vector<SlurmLine>& lines, const std::string& path)
       other.insert(other.end(), hosts.begin(), hosts.end());
       continue;
     }
-    const auto other = std::find_if(all.nodes.begin(), all.nodes.end(),
-                                    [&](const SlurmNode& node) { return node.gpu_type == gpus.type; });
-    const bool alike = other == all.nodes.end() || other->gpus == gpus.count;
-    const std::string name = alike ? gpus.type : Join(gpus.type, "-", gpus.count);
+    const auto& [type, usual] = known.try_emplace(Lower(gpus.type), gpus.type, gpus.count).first->second;
+    const std::string name = gpus.count == usual ? type : Join(type, "-", gpus.count);
     if (std::find(types.begin(), types.end(), name) == types.end()) types.push_back(name);
-    for (const std::string& host : hosts)
-      all.nodes.push_back({host, gpus.type, name, gpus.count, line.number});
+    for (const std::string& host : hosts) all.nodes.push_back({host, type, name, gpus.count, line.number});
   }
   std::stable_sort(all.nodes.begin(), all.nodes.end(), [&](const SlurmNode& a, const SlurmNode& b) {
     return std::find(types.begin(), types.end(), a.type) < std::find(types.begin(), types.end(), b.type);

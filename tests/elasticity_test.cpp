@@ -149,6 +149,35 @@ TEST_CASE("elasticity: a log without speeds has measured none, whatever sizes it
   CHECK(Scenario(data).RateAt(0, 0, 1) == 1.0);
 }
 
+// A job of 4 GPUs beside three of one: on one it runs at 1 / 3.5 until these end at 1,000 s, then on all four, from 1,030 s on. Slices are
+// columns of their own, which no log has measured either; and a log of decisions states one speed of a job, with however many GPUs.
+TEST_CASE("elasticity: a speed that is the same for every gang is that of the job's own") {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "jobs.csv") << "id,submit,runtime,gpus\n0,0,1000,4\n1,0,1000,1\n2,0,1000,1\n3,0,1000,1\n";
+  std::ofstream decisions(folder / "log.jsonl");
+  decisions << R"({"kind": "begin", "at": 0, "types": [{"name": "a100", "gpus": 4, "gpus_per_node": 4, "nodes": ["n1"]}], )"
+            << R"("classes": [{"name": "x", "steps_per_s": {"a100": 2.0}}]})" << "\n";
+  const auto line = [&](const char* kind, int at, int job, const std::string& more) {
+    decisions << Join(R"({"kind": ")", kind, R"(", "at": )", at, R"(, "id": ")", job, "\"", more, "}\n");
+  };
+  for (int job = 10; job < 14; ++job)
+    line("job", 0, job, Join(R"(, "class": "x", "gpus": )", job == 10 ? 4 : 1, R"(, "submitted": 0.0, "user": "u", "steps": 2000)"));
+  line("start", 0, 10, R"(, "devices": [0, 1, 2, 3])");
+  line("end", 1000, 10, "");
+  for (int job = 11; job < 14; ++job) line("start", 1000, job, Join(R"(, "devices": [)", job - 10, "]"));
+  for (int job = 11; job < 14; ++job) line("end", 2000, job, "");
+  decisions.close();
+  for (const char* features : {"elasticity(min_factor=0.25)", "elasticity(min_factor=0.25);partitions"}) {
+    CAPTURE(features);
+    ScenarioSettings settings;
+    settings.features = ParseFeatures(features);
+    settings.clock = {ClockKind::kEvent};
+    CHECK(test::Ends("equal_share", FindFormat("decisions").read(folder / "log.jsonl", settings))[0] == Approx(1030.0 + 2500.0 / 3.5));
+    settings.cluster = ParseCluster("a100=4/4");
+    CHECK(test::Ends("equal_share", FindFormat("table").read(folder / "jobs.csv", settings))[0] == Approx(1030.0 + 2500.0 / 3.5));
+  }
+}
+
 // A job of 60 GB on GPUs of 16 GB: groups of 4. A gang of 4 is one group; 8 GPUs are two, 1.7 times as fast;
 // 1 to 3, 5, 6 and 7 are none. On GPUs of 80 GB it fits one: any width.
 TEST_CASE("elasticity: memory says how few GPUs a job may run on") {

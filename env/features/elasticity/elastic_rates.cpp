@@ -25,13 +25,22 @@ double OnCurve(std::span<const double> points, double n) {
   return 0.0;
 }
 
-// Did somebody measure the job type's speeds? 1 step/s with any gang on any type is how logs without speeds
-// say that steps are seconds, not that a gang loses nothing with the GPUs that it gives away.
-bool Measured(const ScenarioData& d, std::size_t job_type) {
-  const std::size_t row = d.throughputs.gang_sizes.size() * d.cluster.types.size();
-  const auto begin = d.throughputs.alone.begin() + static_cast<std::ptrdiff_t>(job_type * row);
-  return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(row),
-                     [](double rate) { return rate != 1.0; });
+// Did somebody measure the job type with several gangs? One speed of all of them on each GPU type is how logs
+// say that steps are seconds, or state a speed without saying of how many GPUs: not that a gang loses nothing
+// with the GPUs that it gives away.
+bool MeasuredByGang(const ScenarioData& d, std::size_t job_type) {
+  const std::size_t sizes = d.throughputs.gang_sizes.size(), types = d.cluster.types.size();
+  for (std::size_t type = 0; type < types; ++type) {
+    if (PartOf(d, static_cast<int>(type)).whole != static_cast<int>(type)) continue;
+    double one = 0.0;
+    for (std::size_t size = 0; size < sizes; ++size) {
+      const double rate = d.throughputs.alone[(job_type * sizes + size) * types + type];
+      if (rate <= 0.0) continue;
+      if (one > 0.0 && rate != one) return true;
+      one = rate;
+    }
+  }
+  return false;
 }
 
 // Rates of one job type with one gang on one GPU type.
@@ -44,7 +53,7 @@ class WidthRates {
         job_type_(U(job_type)),
         gang_(gang),
         type_(type),
-        measured_(settings.measured && Measured(d, U(job_type))),
+        measured_(settings.measured && MeasuredByGang(d, U(job_type))),
         slice_(PartOf(d, static_cast<int>(type)).whole != static_cast<int>(type)) {
     const double memory = d.traits.memory_gb.empty() ? 0.0 : d.traits.memory_gb[job_type_];
     const double gpu = d.cluster.types[type].memory_gb;

@@ -18,8 +18,8 @@ std::span<const Field<ElasticitySettings>> ElasticitySettings::Fields() {
       Field<S>{"min_factor", &S::min_factor, "fewest GPUs over the gang, of jobs without gang_min", 0, 1},
       Field<S>{"max_factor", &S::max_factor, "most GPUs over the gang, of jobs without gang_max", 1},
       Field<S>{"measured", &S::measured,
-               "true: the throughput table's gang sizes where it has them, unless all of a job type are 1 "
-               "step/s, as of logs without speeds"},
+               "true: the throughput table's gang sizes where it has them, unless a job type is as fast "
+               "with each of them, as in logs without speeds"},
       Field<S>{"scaling", &S::scaling,
                "data-parallel speed-up: data_parallel, linear, amdahl, imagenet_256 or large_512"},
       Field<S>{"parallel", &S::parallel, "amdahl: the part that is parallel", 0, 1},

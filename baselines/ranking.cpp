@@ -8,16 +8,6 @@
 
 namespace berth {
 
-namespace {
-
-// It runs on the type, alone and on its gang, and some of its GPUs are about to go.
-bool StaysOnLeaving(const ClusterView& view, int job, int type) {
-  return view.TypeOf(job) == type && view.Partner(job) < 0 && view.Width(job) == view.Gang(job) &&
-         !AllInService(view, job);
-}
-
-}  // namespace
-
 void KeepOnLeaving(const ClusterView& view, Plan& plan) {
   if (view.plain() || !plan.preemptive()) return;
   for (int job : view.running()) {

@@ -60,7 +60,11 @@ constexpr const char* kGangs[] = {"edf",
                                   "elastic_srpt",
                                   "equal_share",
                                   "fcfs",
+                                  "gandiva",
                                   "gang_scheduling",
+                                  "gavel",
+                                  "gavel(objective=fifo)",
+                                  "gavel(packed=true)",
                                   "gittins",
                                   "hierarchical",
                                   "las",
@@ -72,6 +76,7 @@ constexpr const char* kGangs[] = {"edf",
                                   "pools(inner=srpt)",
                                   "preempt_migrate",
                                   "priority(preemptive=true)",
+                                  "proportional_fairness",
                                   "round_robin",
                                   "srpt",
                                   "tiresias",
@@ -101,6 +106,15 @@ TEST_CASE("leaving GPUs: a gang that runs on one of them runs on", "[schedulers]
     CHECK(Ends(spec, With(TinyData({{"a", 4}}, {{1.0}}, {{0, 1000, 0, 4}}), "failures(mtbf_h=0,events=20000:30000:gpu:a/0:19900)"))[0] ==
           Approx(1000.0));
   }
+}
+
+// The V100 of the second job is to go at 50,000 s, which is told at 500 s. It is at 2 steps/s on the P100, which the first leaves at
+// 1,000 s: 990 of 20,000 steps done, it ends there at 10,505 s. The third, at 1 step/s, finds nothing else in service, and is next.
+TEST_CASE("leaving GPUs: gavel moves who runs there to another type that is idle", "[schedulers][gavel]") {
+  const ScenarioData data =
+      TinyData({{"v100", 1}, {"p100", 1}}, {{0.0, 2.0}, {1.0, 2.0}, {2.0, 1.0}}, {{0, 2000, 0}, {10, 20000, 1}, {1500, 20000, 2}});
+  const std::vector<double> ends = Ends("gavel(objective=fifo)", With(data, "failures(mtbf_h=0,events=50000:60000:gpu:v100/0:49500)"));
+  CHECK(ends == std::vector<double>{1000, 10505, 30505});
 }
 
 // Two GPUs; that of the longest job is to go at 500,000 s, which is told at 50 s. To stop it for the job of 10 s that comes at 100 s frees

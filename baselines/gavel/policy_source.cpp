@@ -34,12 +34,14 @@ class InRounds final : public Scheduler {
   RoundMechanism mechanism_;
 };
 
-// Of the jobs those that can run on some type with what is in service of it now.
+// Of the jobs those that can run on some type with what there is to share of it now.
 void FindPlaceable(const ClusterView& view, std::span<const int> jobs, std::vector<int>& placeable) {
   placeable.clear();
-  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(placeable), [&view](int job) {
+  const std::vector<int> gpus = GpusToShare(view);
+  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(placeable), [&](int job) {
+    if (IsApart(view, job)) return false;
     for (int type = 0; type < view.num_types(); ++type) {
-      if (view.Rate(job, type) > 0.0 && view.Gang(job) <= view.types()[U(type)].count) return true;
+      if (view.Rate(job, type) > 0.0 && view.Gang(job) <= gpus[U(type)]) return true;
     }
     return false;
   });
@@ -61,7 +63,7 @@ void SpreadRows(std::span<const int> jobs, std::span<const int> some, const Allo
 void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool reads_future,
                      Problem& problem) {
   problem.Clear();
-  problem.workers = GpusToShare(view, jobs);
+  problem.workers = GpusToShare(view);
   for (const GpuType& type : view.types()) {
     problem.type_names.push_back(type.name);
     problem.price.push_back(type.price_per_hour);

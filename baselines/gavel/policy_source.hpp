@@ -1,6 +1,6 @@
 // An objective as the round mechanism's source of allocations: describes the problem, asks, falls back; and
-// the scheduler that the two make. A job that can run on nothing that is in service now is no part of the
-// problem, and has no share.
+// the scheduler that the two make. A job that can run on nothing that is in service now, or IsApart, is no
+// part of the problem, and has no share.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ class PolicyAllocations final : public PolicySource {
  private:
   std::unique_ptr<Objective> objective_;
   StandIn stand_in_;
-  std::vector<int> placeable_;  // on something that is in service now: whom the objective is asked about
+  std::vector<int> placeable_;  // who is part of the problem: whom the objective is asked about
   Problem problem_;
   std::optional<LeastChange> least_change_;
   Promise promise_;

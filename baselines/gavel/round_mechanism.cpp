@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "baselines/placement/in_service.hpp"
@@ -20,6 +21,7 @@ void RoundMechanism::Reset(const ClusterView& view, const MechanismOptions& opti
                  (!view.plain() || costs.checkpoint_s + costs.restore_s + costs.migration_s > 0.0);
   dirty_ = true;
   room_.assign(U(view.num_types()), 0);
+  apart_.clear();
   random_.emplace(view.seed() + 5);
   reverse_order_.resize(U(view.num_types()));
   std::iota(reverse_order_.begin(), reverse_order_.end(), 0);
@@ -105,7 +107,7 @@ void RoundMechanism::TakeStarting(const ClusterView& view) {
     free_ = view.types()[U(type)].count - starting_gpus_[U(type)];
     const int before = free_;
     const Row& row = rows_[At(unit, type)];
-    Take({row.priority, row.deficit, unit, view.Gang(job)}, type);
+    Take({row.priority, row.deficit, unit, TakesOf(view, job, type)}, type);
     starting_gpus_[U(type)] += before - free_;
   };
   for (int pair : live_pairs_) {
@@ -158,19 +160,27 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
     if (!Rounds(view)) attained_[U(job)] = view.AttainedSeconds(job);
     dirty_ = true;
   }
-  const std::vector<int> room = GpusToShare(view, jobs_);
-  dirty_ = dirty_ || room != room_;
-  room_ = room;
+  std::vector<int> room, apart;
+  for (const GpuType& type : view.types()) room.push_back(type.count);
+  std::copy_if(jobs_.begin(), jobs_.end(), std::back_inserter(apart),
+               [&view](int job) { return IsApart(view, job); });
+  dirty_ = dirty_ || room != room_ || apart != apart_;
+  room_.swap(room), apart_.swap(apart);
   // A job that waited for others (feature stages) comes after jobs that arrived later.
   if (!std::is_sorted(jobs_.begin(), jobs_.end())) std::sort(jobs_.begin(), jobs_.end());
 }
 
-std::vector<int> GpusToShare(const ClusterView& view, std::span<const int> jobs) {
+bool IsApart(const ClusterView& view, int job) {
+  return NoneInService(view, job) || StaysOnLeaving(view, job, view.TypeOf(job));
+}
+
+std::vector<int> GpusToShare(const ClusterView& view) {
   std::vector<int> gpus;
   for (const GpuType& type : view.types()) gpus.push_back(type.count);
-  for (int job : jobs) {
-    if (AloneOnLeaving(view, job)) gpus[U(view.TypeOf(job))] += view.Width(job);
+  for (int job : view.running()) {
+    if (IsApart(view, job)) gpus[U(view.TypeOf(job))] -= HeldInService(view, job);
   }
+  for (int& left : gpus) left = std::max(left, 0);  // of a part of the cluster
   return gpus;
 }
 
@@ -196,6 +206,9 @@ void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& 
   dirty_ = false;
   fresh_.assign(jobs_.size() * worktime_.size(), 0.0);
   if (!jobs_.empty()) source.Allocate(view, jobs_, fresh_);
+  for (std::size_t i = 0; i < jobs_.size() && !view.plain(); ++i) {
+    if (IsApart(view, jobs_[i])) fresh_[i * worktime_.size() + U(view.TypeOf(jobs_[i]))] = 1.0;
+  }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     in_alloc_[U(jobs_[i])] = 1;
     for (std::size_t type = 0; type < worktime_.size(); ++type) {
@@ -261,6 +274,9 @@ void RoundMechanism::UpdatePriorities(const ClusterView& view) {
   for (int job : jobs_) {  // one that came after the reset has alloc 0
     const auto rates = view.Rates(job);
     update(job, view.Gang(job), [&rates](std::size_t type) { return rates[type] > 0.0; });
+    const int here = view.TypeOf(job);
+    if (here < 0 || queues_[U(here)].empty() || queues_[U(here)].back().unit != job) continue;
+    queues_[U(here)].back().gang = TakesOf(view, job, here);
   }
   for (int pair : live_pairs_) {
     update(pair, view.Gang(PairOf(pair)[0]),
@@ -280,33 +296,55 @@ void RoundMechanism::Select(const ClusterView& view) {
   for (auto& taken : taken_) taken.clear();
   leaving_.clear();
   for (int job : jobs_) {
-    if (!AloneOnLeaving(view, job)) continue;
+    if (!NoneInService(view, job)) continue;
     leaving_.push_back(job);
     taken_job_[U(job)] = 1;
   }
   if (starts_cost_) TakeStarting(view);
+  left_.resize(taken_.size());
   for (int type : order_) {
     free_ = view.types()[U(type)].count - (starts_cost_ ? starting_gpus_[U(type)] : 0);
     std::erase_if(queues_[U(type)], [this](const Queued& queued) { return AnyTaken(queued.unit); });
     TakeBest(queues_[U(type)], type);
-    TakeLeaving(view, type);
+    left_[U(type)] = free_;
   }
+  if (!view.plain()) TakeLeaving(view);
 }
 
-// Those on GPUs that are about to go, on what the others leave idle; the rest stay (Place), for nobody else
-// could have their GPUs.
-void RoundMechanism::TakeLeaving(const ClusterView& view, int type) {
+// Those on GPUs that are about to go, on what the others leave idle; the rest stay (Place): on no others for
+// nothing, for nobody else could have them, and else on what they were taken with.
+void RoundMechanism::TakeLeaving(const ClusterView& view) {
   come_.clear();
   for (int job : leaving_) {
-    const Row& row = rows_[At(job, type)];
-    if (view.TypeOf(job) == type) come_.push_back({row.priority, row.deficit, job, view.Gang(job)});
+    const Row& row = rows_[At(job, view.TypeOf(job))];
+    come_.push_back({row.priority, row.deficit, job, 0});
   }
-  std::sort(come_.begin(), come_.end(),
-            [this, type](const Queued& a, const Queued& b) { return Before(a, b, type); });
+  for (auto& taken : taken_) {
+    std::copy_if(taken.begin(), taken.end(), std::back_inserter(come_),
+                 [&](const Queued& queued) { return StaysInPlace(view, queued); });
+    std::erase_if(taken, [&](const Queued& queued) { return StaysInPlace(view, queued); });
+  }
+  std::sort(come_.begin(), come_.end(), [](const Queued& a, const Queued& b) {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    return a.deficit != b.deficit ? a.deficit > b.deficit : a.unit < b.unit;
+  });
   for (const Queued& queued : come_) {
-    if (queued.gang > free_) continue;
-    taken_job_[U(queued.unit)] = 0;
-    Take(queued, type);
+    const int job = queued.unit, here = view.TypeOf(job), gang = view.Gang(job);
+    left_[U(here)] += queued.gang;
+    int best = -1;
+    for (int type = 0; type < view.num_types(); ++type) {
+      if (view.Rate(job, type) <= 0.0 || gang > left_[U(type)]) continue;
+      const double gain = best < 0 ? 1.0 : view.Rate(job, type) - view.Rate(job, best);
+      if (gain > 0.0 || (gain == 0.0 && type == here)) best = type;
+    }
+    if (best >= 0 && in_alloc_[U(job)] != 0) {
+      const Row& row = rows_[At(job, best)];
+      taken_[U(best)].push_back({row.priority, row.deficit, job, gang});
+      left_[U(best)] -= gang;
+    } else {
+      left_[U(here)] -= queued.gang;
+      if (queued.gang > 0) taken_[U(here)].push_back(queued);
+    }
   }
 }
 
@@ -394,6 +432,13 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
   if (!Rounds(view) || ordered_) {
     for (int job : jobs_) ran_on_[U(job)] = -1, ran_as_[U(job)] = job;
   }
+  for (int type = 0; type < view.num_types() && !view.plain(); ++type) {
+    for (const Queued& queued : taken_[U(type)]) {
+      if (!StaysInPlace(view, queued)) continue;
+      for (int device : view.Devices(queued.unit)) taken_device_[U(device)] = 1;
+      SetPlaced(queued.unit, type);
+    }
+  }
   for (int type = 0; type < view.num_types(); ++type) PlaceType(view, type, decision);
   bool left_out = false;
   for (int job : jobs_) {
@@ -438,7 +483,8 @@ void RoundMechanism::PlaceType(const ClusterView& view, int type, Decision& deci
     const int gang = taken[begin].gang;
     come_.clear();
     for (; end < taken.size() && taken[end].gang == gang; ++end) {
-      if (!Stays(view, taken[end].unit, type)) come_.push_back(taken[end]);
+      const bool placed = StaysInPlace(view, taken[end]);
+      if (!placed && !Stays(view, taken[end].unit, type)) come_.push_back(taken[end]);
     }
     if (!ordered_) {
       sort_.SortDescending(

@@ -16,8 +16,10 @@
 //                     later. Asked in between for another reason, such as a GPU that grew hot, it leaves what
 //                     runs.
 //
-// GPUs that leave or return ask for a new allocation, as jobs do; the reference has no such. Who runs on no
-// others than are about to go moves to what is left idle, or stays until they have gone.
+// GPUs that leave or return ask for a new allocation, as jobs do; the reference has no such. Who runs on some
+// that are about to go is no part of it, but has a share of 1 of its type, and the others share what it does
+// not hold. On no others than such it stays until they have gone, else as long as it is chosen, on what it
+// holds; or it moves to what is left idle, to its fastest type with room.
 //
 // The reference knows no costs of a start. Where there are some (and not under reference_rounds), a unit
 // without progress since its last start keeps its GPUs: jobs that were to change places before they have
@@ -53,8 +55,10 @@ struct PairShares {
   Allocation share;                      // [pairs, G]
 };
 
-// [G] GPUs that the jobs can have: those in service, and those about to go whose jobs stay until then.
-std::vector<int> GpusToShare(const ClusterView& view, std::span<const int> jobs);
+// It runs on GPUs of which some are about to go, and stays there: no part of an allocation.
+bool IsApart(const ClusterView& view, int job);
+// [G] GPUs in service that the others can have.
+std::vector<int> GpusToShare(const ClusterView& view);
 
 // Where allocations come from: a policy, or a recording.
 class AllocationSource {
@@ -91,7 +95,7 @@ class RoundMechanism {
   };
   struct Queued {
     double priority, deficit;
-    int unit, gang;
+    int unit, gang;  // GPUs in service that it takes
   };
   // Ties go to single jobs, then by arrival or by the order of the pairs.
   bool Before(const Queued& a, const Queued& b, int type) const {
@@ -123,7 +127,7 @@ class RoundMechanism {
   void TakePairs(const PairShares* pairs);                                  // of the new allocation
   void Select(const ClusterView& view);                                     // _schedule_jobs_on_workers
   void TakeBest(std::span<Queued> queue, int type);
-  void TakeLeaving(const ClusterView& view, int type);
+  void TakeLeaving(const ClusterView& view);
   void TakeByRange(std::span<Queued> queue, int type, double least, double most);
   void Take(const Queued& queued, int type);
   bool AnyTaken(int unit) const {
@@ -137,6 +141,10 @@ class RoundMechanism {
   void SortByGang(std::vector<Queued>& queue);
   void Place(const ClusterView& view, Decision& decision);  // _assign_workers_to_job
   void PlaceType(const ClusterView& view, int type, Decision& decision);
+  // A gang that was taken on fewer GPUs than it has stays on some that are about to go.
+  bool StaysInPlace(const ClusterView& view, const Queued& queued) const {
+    return !IsPair(queued.unit) && queued.gang < view.Gang(queued.unit);
+  }
   bool Stays(const ClusterView& view, int unit, int type);
   void StaysInPart(const ClusterView& view, int unit, int type, Decision& decision);
   void SetPlaced(int unit, int type);
@@ -145,7 +153,8 @@ class RoundMechanism {
   double half_round_ = 0.0;  // s
   double last_reset_ = 0.0;  // s
   double look_again_ = 0.0;  // s; clocks without rounds: until then the last choice holds
-  std::vector<int> room_;    // [G] GpusToShare at the last decision
+  std::vector<int> room_;    // [G] GPUs in service at the last decision
+  std::vector<int> apart_;   // jobs IsApart then
   bool starts_cost_ = false;
   std::vector<std::uint8_t> starting_;  // [J] it runs, and has made no progress since it started before now
   std::vector<double> started_, steps_, from_steps_;  // [J] its run's begin, its steps now and at the begin
@@ -168,6 +177,7 @@ class RoundMechanism {
   std::map<std::array<int, 2>, std::vector<double>> old_deficit_;  // [G] of pairs of earlier allocations
   bool ordered_ = false;                     // take and place all in order: who stays may depend on it
   int free_ = 0;                             // GPUs of the type that is being given out
+  std::vector<int> left_;                    // [G] GPUs that nobody took
   std::vector<std::vector<Queued>> queues_;  // [G] who may run there
   std::vector<std::vector<Queued>> taken_;   // [G]
   std::vector<Queued> come_, sorted_;

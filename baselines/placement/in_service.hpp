@@ -15,9 +15,16 @@ inline bool NoneInService(const ClusterView& view, int job) {
          std::ranges::none_of(view.Devices(job), [&](int device) { return view.InService(device); });
 }
 
-// The same of a job that shares them with nobody: nobody else can have them. Any thread.
-inline bool AloneOnLeaving(const ClusterView& view, int job) {
-  return NoneInService(view, job) && view.Partner(job) < 0;
+// It runs on the type, alone and on its gang, and some of its GPUs are about to go: it may stay there until
+// then, though nobody could come. Any thread.
+inline bool StaysOnLeaving(const ClusterView& view, int job, int type) {
+  return view.TypeOf(job) == type && view.Partner(job) < 0 && view.Width(job) == view.Gang(job) &&
+         !AllInService(view, job);
+}
+
+// GPUs in service that the gang takes of a type: where it stays so, those that it holds. Any thread.
+inline int TakesOf(const ClusterView& view, int job, int type) {
+  return StaysOnLeaving(view, job, type) ? HeldInService(view, job) : view.Gang(job);
 }
 
 // GPUs that others may take once a job has left: not those that will leave service, or have others on them.

@@ -58,7 +58,7 @@ class GavelTuned final : public Scheduler {
  private:
   double Throughput(const ClusterView& view, int job, int type) const {
     const int gpus = view.Gang(job);
-    if (gpus > view.types()[U(type)].count) return kTooWide;
+    if (gpus > view.types()[U(type)].count && !StaysOnLeaving(view, job, type)) return kTooWide;
     const auto* goodput = view.Find<GoodputState>();
     if (goodput == nullptr) return view.Rate(job, type);
     const Application& application = goodput->ApplicationOf(job);
@@ -102,8 +102,9 @@ class GavelTuned final : public Scheduler {
   }
 
   // By share over the part of the type's time that the job has had, then by share; of equals the first type,
-  // then the first job. Who runs on no GPUs but such as are about to go has what the others leave idle; else
-  // it stays, for nobody else could have its GPUs.
+  // then the first job. Who runs on GPUs of which some are about to go takes those in service that it holds;
+  // then it has what the others leave idle, or stays. On no others it stays for nothing: nobody else could
+  // have them.
   std::vector<int> Choose(const ClusterView& view, const std::vector<double>& shares) {
     struct Pair {
       double priority, share;
@@ -125,15 +126,26 @@ class GavelTuned final : public Scheduler {
     std::vector<int> room, chosen(jobs_.size(), -1);
     order_.clear();
     for (const GpuType& type : view.types()) room.push_back(type.count);
-    std::stable_partition(pairs.begin(), pairs.end(),
-                          [&](const Pair& pair) { return !NoneInService(view, jobs_[pair.job]); });
+    stays_.assign(jobs_.size(), 0);
     for (const Pair& pair : pairs) {
-      const int gpus = view.Gang(jobs_[pair.job]);
-      if (chosen[pair.job] >= 0 || gpus > room[U(pair.type)] || view.Rate(jobs_[pair.job], pair.type) <= 0.0)
-        continue;
+      const int job = jobs_[pair.job], gpus = TakesOf(view, job, pair.type);
+      if (chosen[pair.job] >= 0 || gpus > room[U(pair.type)] || view.Rate(job, pair.type) <= 0.0) continue;
+      if (NoneInService(view, job)) continue;
       chosen[pair.job] = pair.type;
-      order_.push_back(pair.job);
       room[U(pair.type)] -= gpus;
+      stays_[pair.job] = StaysOnLeaving(view, job, pair.type);
+      if (stays_[pair.job] == 0) order_.push_back(pair.job);
+    }
+    for (const Pair& pair : pairs) {
+      const int job = jobs_[pair.job], gpus = view.Gang(job), here = view.TypeOf(job);
+      const int held = stays_[pair.job] != 0 ? HeldInService(view, job) : 0;
+      if ((chosen[pair.job] >= 0 && stays_[pair.job] == 0) || view.Rate(job, pair.type) <= 0.0) continue;
+      if (gpus > room[U(pair.type)] + (pair.type == here ? held : 0) || !view.IsRunning(job)) continue;
+      if (held > 0) room[U(here)] += held;
+      chosen[pair.job] = pair.type;
+      room[U(pair.type)] -= gpus;
+      stays_[pair.job] = 0;
+      order_.push_back(pair.job);
     }
     return chosen;
   }
@@ -148,6 +160,10 @@ class GavelTuned final : public Scheduler {
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return view.Gang(jobs_[a]) > view.Gang(jobs_[b]); });
     std::vector<char> taken(U(view.num_gpus()), 0);
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (stays_[i] == 0) continue;
+      for (int device : view.Devices(jobs_[i])) taken[U(device)] = 1;
+    }
     const auto is_free = [&](int device) { return taken[U(device)] == 0 && view.InService(device); };
     for (auto at = order_.begin(); at != order_.end();) {
       const auto smaller = std::find_if(
@@ -183,6 +199,7 @@ class GavelTuned final : public Scheduler {
   std::vector<std::vector<double>> seconds_;  // [J][G]; empty = not seen yet
   std::vector<int> jobs_;
   std::vector<std::size_t> order_;  // of jobs_, as they were chosen
+  std::vector<char> stays_;         // [jobs_] where it is, on GPUs of which some are about to go
   LpSolver solver_;
 };
 

@@ -197,18 +197,18 @@ class Pollux final : public Scheduler {
   }
 
   void Emit(const ClusterView& view, const pollux::Allocation& allocation, Decision& decision) {
-    std::vector<char> keeps(U(view.num_gpus()), 0);
+    std::vector<char> taken(U(view.num_gpus()), 0);
     std::vector<int> changed;
     for (int row = 0; row < allocation.jobs(); ++row) {
       const int job = jobs_[U(row)];
       const bool same = std::ranges::equal(allocation.row(row), problem_.present.row(row));
-      // One without a row that holds nothing anybody could have runs on until its GPUs go.
-      if (same && (AllInService(view, job) || NoneInService(view, job))) {
-        for (int device : view.Devices(job)) keeps[U(device)] = 1;
+      if (same && AllInService(view, job)) {
+        for (int device : view.Devices(job)) taken[U(device)] = 1;
       } else {
         changed.push_back(row);
       }
     }
+    std::vector<int> without;
     std::vector<std::size_t> at(nodes_.size(), 0);
     for (int row : changed) {
       const int job = jobs_[U(row)];
@@ -217,17 +217,23 @@ class Pollux final : public Scheduler {
       for (std::size_t node = 0; node < nodes_.size(); ++node) {
         for (int left = allocation.row(row)[node]; left > 0; ++at[node]) {
           const int device = nodes_[node][at[node]];
-          if (keeps[U(device)] != 0 || !view.InService(device)) continue;
+          if (taken[U(device)] != 0 || !view.InService(device)) continue;
           devices_.push_back(device), --left;
+          taken[U(device)] = 1;
           type = view.TypeOfDevice(device);
         }
       }
       if (devices_.empty()) {
-        if (view.IsRunning(job)) decision.Stop(job);
+        if (view.IsRunning(job)) without.push_back(job);
         continue;
       }
       view.IsRunning(job) ? decision.Move(job, type, devices_) : decision.Start(job, type, devices_);
       decision.commands.back().width = static_cast<int>(devices_.size());
+    }
+    // Who has to leave a GPU and got nothing runs on while nobody needs the others that it holds.
+    for (int job : without) {
+      const auto needed = [&](int device) { return view.InService(device) && taken[U(device)] != 0; };
+      if (AllInService(view, job) || std::ranges::any_of(view.Devices(job), needed)) decision.Stop(job);
     }
     ForgetNodesUnlessFree(view, decision);
   }

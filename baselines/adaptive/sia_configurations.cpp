@@ -72,10 +72,7 @@ void Configurations::Emit(const ClusterView& view, std::span<const int> jobs, st
   std::vector<int> devices;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const int job = jobs[i];
-    if (chosen[i] < 0) {
-      if (view.IsRunning(job) && !NoneInService(view, job)) decision.Stop(job);
-      continue;
-    }
+    if (chosen[i] < 0) continue;
     if (wanted[i].gpus == 0) continue;
     devices.clear();
     const int type = wanted[i].type;
@@ -91,6 +88,13 @@ void Configurations::Emit(const ClusterView& view, std::span<const int> jobs, st
     if (view.IsRunning(job) && std::ranges::equal(devices, view.Devices(job))) continue;
     view.IsRunning(job) ? decision.Move(job, type, devices) : decision.Start(job, type, devices);
     decision.commands.back().width = static_cast<int>(devices.size());
+  }
+  // Who has to leave a GPU and got nothing runs on while nobody needs the others that it holds.
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (chosen[i] >= 0 || !view.IsRunning(jobs[i])) continue;
+    const auto needed = [&](int device) { return view.InService(device) && !is_free(device); };
+    if (AllInService(view, jobs[i]) || std::ranges::any_of(view.Devices(jobs[i]), needed))
+      decision.Stop(jobs[i]);
   }
   ForgetNodesUnlessFree(view, decision);
 }

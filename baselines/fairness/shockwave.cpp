@@ -16,6 +16,7 @@
 
 #include "baselines/fairness/batch_forecast.hpp"
 #include "baselines/fairness/market_window.hpp"
+#include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
@@ -121,11 +122,17 @@ class Shockwave final : public Scheduler {
     return room;
   }
 
+  // A gang that stays on GPUs of which some are about to go may do so, and competes for the others it holds.
+  static bool MayRun(const ClusterView& view, int job, int type) {
+    const bool stays = StaysOnLeaving(view, job, view.TypeOf(job)) && !NoneInService(view, job);
+    return stays ? type == view.TypeOf(job) : CanRun(view, job, type);
+  }
+
   // Steps a second at the mean of the GPUs on which it can run; 0 = nowhere.
   static double MeanRate(const ClusterView& view, int job) {
     double sum = 0.0, gpus = 0.0;
     for (int type = 0; type < view.num_types(); ++type) {
-      if (!CanRun(view, job, type)) continue;
+      if (!MayRun(view, job, type)) continue;
       const double count = view.types()[U(type)].count;
       sum += count * view.Rate(job, type), gpus += count;
     }
@@ -136,7 +143,7 @@ class Shockwave final : public Scheduler {
   static TrainingTimes MeanTimes(const ClusterView& view, const BatchForecast& forecast, int job) {
     double gpus = 0.0, past = 0.0, left = 0.0;
     for (int type = 0; type < view.num_types(); ++type) {
-      if (!CanRun(view, job, type)) continue;
+      if (!MayRun(view, job, type)) continue;
       const double count = view.types()[U(type)].count;
       const TrainingTimes its = forecast.On(view, job, type);
       gpus += count, left += count / std::max(its.left, kRounding);
@@ -159,13 +166,13 @@ class Shockwave final : public Scheduler {
       const double rate = MeanRate(view, job), total = view.TotalSteps(job);
       if (rate <= 0.0 || total <= 0.0) continue;
       WindowJob its;
-      its.gang = view.Gang(job);
+      its.gang = NoneInService(view, job) ? view.Gang(job) : TakesOf(view, job, view.TypeOf(job));
       its.done = Rounded(std::clamp(1.0 - view.RemainingSteps(job) / total, 0.0, 1.0));
       its.seconds = std::max(1e-9, Rounded(total / rate));
       double whole = its.seconds;  // s, of the job alone
       for (int type = 0; type < view.num_types(); ++type) {
         const double pace = view.Rate(job, type) * options_.round_s / total;
-        its.pace.push_back(CanRun(view, job, type) ? std::max(1e-9, Rounded(pace)) : 0.0);
+        its.pace.push_back(MayRun(view, job, type) ? std::max(1e-9, Rounded(pace)) : 0.0);
       }
       if (forecast.Applies(job) && its.done < 1.0) {
         const TrainingTimes times = MeanTimes(view, forecast, job);

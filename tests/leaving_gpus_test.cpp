@@ -146,6 +146,13 @@ TEST_CASE("leaving GPUs: nobody waits for one that goes with its job", "[schedul
   }
 }
 
+// The first job's GPU is to go at 20,000 s, which is told at 100 s. The second finds the other one idle: both meet their deadlines.
+TEST_CASE("leaving GPUs: deadline_admission rejects nobody for them", "[schedulers]") {
+  ScenarioData data = TinyData({{"a", 2}}, {{1.0}}, {{0, 5000}, {1000, 1000}});
+  data.jobs.deadline = {5500, 2500};
+  CHECK(Ends("deadline_admission", With(data, "failures(mtbf_h=0,events=20000:30000:gpu:a/0:19900)")) == std::vector<double>{5000, 2000});
+}
+
 // Three GPUs, of which that of the job of 100 s is about to go. The head of the queue wants two, which are free at 300 s, not at 100: so
 // the job of 200 s passes it at 20 s.
 TEST_CASE("leaving GPUs: who backfills reserves none that goes with its job", "[schedulers]") {

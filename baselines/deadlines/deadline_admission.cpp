@@ -5,6 +5,7 @@
 // On one GPU without costs the forecast is exact, so nobody is rejected in vain (Dertouzos 1974).
 #include <algorithm>
 
+#include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
@@ -59,6 +60,7 @@ class DeadlineAdmission final : public Scheduler {
     double steps;    // left
     double stalled;  // s before it progresses
     int type, last;  // now, -1 = waits; where it ran last
+    int takes;       // GPUs in service of the type, where it is
   };
 
   // Runs `admitted_` to its end as Decide would; met[i] = its i-th job ends by its deadline.
@@ -67,7 +69,9 @@ class DeadlineAdmission final : public Scheduler {
     runners_.clear();
     for (const auto& [deadline, job] : admitted_) {
       const double stalled = view.IsRunning(job) ? std::max(0.0, paid_at_[U(job)] - view.now()) : 0.0;
-      runners_.push_back({view.RemainingSteps(job), stalled, view.TypeOf(job), view.LastTypeOf(job)});
+      const int type = view.TypeOf(job);
+      const int takes = NoneInService(view, job) ? 0 : TakesOf(view, job, type);
+      runners_.push_back({view.RemainingSteps(job), stalled, type, view.LastTypeOf(job), takes});
     }
     double now = view.now();
     for (std::size_t left = admitted_.size(); left > 0;) {
@@ -106,19 +110,21 @@ class DeadlineAdmission final : public Scheduler {
     for (const GpuType& type : view.types()) room_.push_back(type.count);
     for (std::size_t i = 0; i < runners_.size(); ++i) {
       Runner& its = runners_[i];
-      if (its.steps < 0.0) continue;
+      if (its.steps < 0.0 || its.takes == 0) continue;  // 0: on GPUs that nobody else can have
       const int job = admitted_[i].second;
       int best = -1;
       for (int type = 0; type < view.num_types(); ++type) {
-        if (view.Rate(job, type) <= 0.0 || view.Gang(job) > room_[U(type)]) continue;
+        const int takes = type == its.type ? its.takes : view.Gang(job);
+        if (view.Rate(job, type) <= 0.0 || takes > room_[U(type)]) continue;
         const bool faster = best < 0 || view.Rate(job, type) > view.Rate(job, best);
         if (faster || (type == its.type && view.Rate(job, type) >= view.Rate(job, best))) best = type;
       }
       if (best >= 0 && best != its.type) its.stalled = StartSeconds(view, job, its.last, best);
+      if (best != its.type) its.takes = view.Gang(job);
       its.type = best;
       if (best < 0) continue;
       its.last = best;
-      room_[U(best)] -= view.Gang(job);
+      room_[U(best)] -= its.takes;
     }
   }
 

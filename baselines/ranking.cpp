@@ -24,6 +24,56 @@ void PutOrStay(const ClusterView& view, Plan& plan, int job, int type) {
   StaysOnLeaving(view, job, type) ? plan.Keep(view, job) : plan.Put(view, job, type);
 }
 
+bool EndsInTime(const ClusterView& view, int job) {
+  if (view.granted() < Knowledge::kEstimate) return false;
+  double leaves = kNever;
+  for (const FeatureState& feature : view.feature_states().Of(Hook::kLeavesAt)) {
+    for (int device : view.Devices(job)) leaves = std::min(leaves, feature.LeavesAt(device));
+  }
+  const double rate = view.RateAt(job, view.TypeOf(job), view.Width(job));
+  return leaves < kNever && view.RemainingSteps(job) <= rate * (leaves - view.now());
+}
+
+LeavingMoves::LeavingMoves(const ClusterView& view, const Plan& plan, Decision& decision)
+    : view_(view), plan_(plan), decision_(decision) {
+  if (view.plain() || !plan.preemptive()) return;
+  for (int type = 0; type < view.num_types(); ++type) room_.push_back(plan.room(type));
+}
+
+bool LeavingMoves::Fits(int job, int type) const {
+  const int here = view_.TypeOf(job), gang = view_.Gang(job);
+  if (room_.empty() || AllInService(view_, job) || view_.Partner(job) >= 0 || plan_.TypeOf(job) != here ||
+      plan_.WidthOf(job) != view_.Width(job) || std::ranges::find(moved_, job) != moved_.end())
+    return false;
+  const int held = type == here ? HeldInService(view_, job) : 0;
+  if (view_.Rate(job, type) <= 0.0 || gang > room_[static_cast<std::size_t>(type)] + held) return false;
+  return !EndsInTime(view_, job) || StartSeconds(view_, job, here, type) + view_.RemainingSeconds(job, type) <
+                                        view_.RemainingSeconds(job, here);
+}
+
+bool LeavingMoves::Offer(int job, int type) {
+  if (!Fits(job, type)) return false;
+  room_[static_cast<std::size_t>(view_.TypeOf(job))] += HeldInService(view_, job);
+  room_[static_cast<std::size_t>(type)] -= view_.Gang(job);
+  moved_.push_back(job);
+  decision_.Move(job, type);
+  return true;
+}
+
+bool LeavingMoves::Offer(int job) {
+  const int here = view_.TypeOf(job);
+  int best = here >= 0 && Fits(job, here) ? here : -1;
+  for (int type = 0; type < view_.num_types() && here >= 0; ++type) {
+    if ((best < 0 || view_.Rate(job, type) > view_.Rate(job, best)) && Fits(job, type)) best = type;
+  }
+  return best >= 0 && Offer(job, best);
+}
+
+void OfferIdle(const ClusterView& view, const Plan& plan, const Ranking& ranking, Decision& decision) {
+  LeavingMoves moves(view, plan, decision);
+  for (const auto& [rank, job] : ranking) moves.Offer(job);
+}
+
 int FastestOrHere(const ClusterView& view, const Plan& plan, int job) {
   const int best = FastestFit(view, plan, job);
   const int here = view.TypeOf(job);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "env/base/spec.hpp"
+#include "env/sim/decision.hpp"
 #include "env/sim/plan.hpp"
 
 namespace berth {
@@ -20,6 +21,31 @@ using Ranking = std::vector<std::pair<double, int>>;
 void KeepOnLeaving(const ClusterView& view, Plan& plan);
 bool FitsOrStays(const ClusterView& view, const Plan& plan, int job, int type);
 void PutOrStay(const ClusterView& view, Plan& plan, int job, int type);
+
+// By what the scheduler may know of run times the job ends before the first of its GPUs goes, as announced.
+// False where nothing is announced, or it may know none.
+bool EndsInTime(const ClusterView& view, int job);
+
+// At last, so that nothing interrupts them, those that stay on GPUs of which some are about to go are offered
+// what the others leave idle: behind plan.Emit, in the order that the scheduler gives. Who ends in time moves
+// only where it ends sooner, costs included.
+class LeavingMoves {
+ public:
+  LeavingMoves(const ClusterView& view, const Plan& plan, Decision& decision);
+  // To the type, others of its own included. Did it move?
+  bool Offer(int job, int type);
+  // To the fastest type with room; of equals it keeps its own.
+  bool Offer(int job);
+
+ private:
+  bool Fits(int job, int type) const;
+  const ClusterView& view_;
+  const Plan& plan_;
+  Decision& decision_;
+  std::vector<int> room_;   // [G]
+  std::vector<int> moved_;  // jobs
+};
+void OfferIdle(const ClusterView& view, const Plan& plan, const Ranking& ranking, Decision& decision);
 
 // The fastest type with room, or the one where the job runs if that is as fast; -1 = no room anywhere.
 int FastestOrHere(const ClusterView& view, const Plan& plan, int job);

@@ -205,13 +205,13 @@ TEST_CASE("evacuate: jobs leave in time, by hand") {
   const std::string features =
       "failures(mtbf_h=0,events=100:1e9:gpu:v100/0:40);checkpoints(gb=5,write_gb_s=1,read_gb_s=1)";
   const auto first = [&](const std::string& spec) { return Completions(spec, With(data, features))[0]; };
-  CHECK(first("evacuate(inner=optimus)") == Approx(310.0));
-  CHECK(first("optimus") == Approx(400.0));
+  CHECK(first("evacuate(inner=fcfs)") == Approx(310.0));
+  CHECK(first("fcfs") == Approx(400.0));
   data = test::TinyData({{"v100", 2}}, {{1.0}}, {{0, 300}, {0, 150}});
-  CHECK(first("evacuate(inner=optimus)") == Approx(361.0));
+  CHECK(first("evacuate(inner=fcfs)") == Approx(361.0));
   // Nothing is announced: the inner scheduler alone.
   const Scenario plain = With(data, "");
-  CHECK(Completions("evacuate(inner=optimus)", plain) == Completions("optimus", plain));
+  CHECK(Completions("evacuate(inner=fcfs)", plain) == Completions("fcfs", plain));
 }
 
 }  // namespace berth

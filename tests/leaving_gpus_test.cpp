@@ -2,6 +2,7 @@
 // nobody, and is not stopped for nothing.
 #include <algorithm>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,14 @@ constexpr const char* kGangs[] = {"edf",
                                   "tuned"};
 constexpr const char* kQuickSlurm = "SchedulerParameters=bf_interval=1,bf_resolution=1,batch_sched_delay=0\n";
 
+// Of kWhole: who moves no job, or none to another type.
+constexpr const char* kMoveNobody[] = {"fcfs", "hierarchical", "predicted"};
+constexpr const char* kKeepTypes[] = {"gang_scheduling", "pools(inner=srpt)"};
+
+bool IsAmong(std::span<const char* const> specs, const std::string& spec) {
+  return std::find(specs.begin(), specs.end(), spec) != specs.end();
+}
+
 }  // namespace
 
 // Each job has a GPU of its own and would end before either goes, at 20,000 s, of which is told at 100 s. From then on one GPU is in
@@ -109,6 +118,44 @@ TEST_CASE("leaving GPUs: a gang that runs on one of them runs on", "[schedulers]
     CAPTURE(spec);
     CHECK(Ends(spec, With(TinyData({{"a", 4}}, {{1.0}}, {{0, 1000, 0, 4}}), "failures(mtbf_h=0,events=20000:30000:gpu:a/0:19900)"))[0] ==
           Approx(1000.0));
+  }
+}
+
+// The job's GPU is to go at 15,000 s, which is told at 500 s. It goes to the idle one, at 0.9 steps/s, at once (gavel_tuned: within 360 s),
+// 500 + 19,500 / 0.9 = 22,166.7. If it stayed it would lose 15,000 s of work.
+TEST_CASE("leaving GPUs: who runs there moves to another type that is idle", "[schedulers]") {
+  for (const char* spec : kWhole) {
+    if (IsAmong(kMoveNobody, spec) || IsAmong(kKeepTypes, spec)) continue;
+    CAPTURE(spec);
+    const ScenarioData data = TinyData({{"v100", 1}, {"p100", 1}}, {{1.0, 0.9}}, {{0, 20000}});
+    CHECK(Ends(spec, With(data, "failures(mtbf_h=0,events=15000:60000:gpu:v100/0:14500)"))[0] == Approx(22166.7).margin(40.0));
+  }
+}
+
+// Told at 100 s, GPU 0 goes at 1,000 s: a job there, or a gang of four of whose GPUs it is one, goes to others of its type.
+TEST_CASE("leaving GPUs: who runs there moves to others of its type that are idle", "[schedulers]") {
+  for (const char* spec : kWhole) {
+    if (IsAmong(kMoveNobody, spec)) continue;
+    for (int gang : {1, 4}) {
+      CAPTURE(spec, gang);
+      const ScenarioData data = TinyData({{"a", 2 * gang}}, {{1.0}}, {{0, 2000, 0, gang}});
+      CHECK(Ends(spec, With(data, "failures(mtbf_h=0,events=1000:30000:gpu:a/0:900)"))[0] == Approx(2000.0));
+    }
+  }
+}
+
+// It would end at 1,000 s, and the GPU goes at 20,000 s: who knows so leaves it there, not at half the speed; who is blind moves it at
+// 100 s, 100 + 900 / 0.5.
+TEST_CASE("leaving GPUs: who ends in time stays", "[schedulers]") {
+  const ScenarioData data = TinyData({{"v100", 1}, {"p100", 1}}, {{1.0, 0.5}}, {{0, 1000}});
+  const Scenario scenario = With(data, "failures(mtbf_h=0,events=20000:60000:gpu:v100/0:19900)");
+  for (const char* spec : {"srpt", "least_laxity", "matching", "tuned", "optimus", "elastic_srpt", "deadline_admission"}) {
+    CAPTURE(spec);
+    CHECK(Ends(spec, scenario)[0] == Approx(1000.0));
+  }
+  for (const char* spec : {"las", "edf", "tiresias", "equal_share"}) {
+    CAPTURE(spec);
+    CHECK(Ends(spec, scenario)[0] == Approx(1900.0));
   }
 }
 

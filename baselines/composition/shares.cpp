@@ -109,7 +109,7 @@ bool Shares::KeepTo(const ClusterView& view) {
   }
   std::erase_if(own_.commands, [&](const Command& command) {
     return command.kind == CommandKind::kMove && command.type == view.TypeOf(command.job) &&
-           WidthOf(view, command) == view.Width(command.job);
+           WidthOf(view, command) == view.Width(command.job) && AllInService(view, command.job);
   });
   return beyond == 0;
 }

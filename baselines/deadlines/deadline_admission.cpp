@@ -53,14 +53,21 @@ class DeadlineAdmission final : public Scheduler {
       if (type != view.TypeOf(job)) paid_at_[U(job)] = view.now() + ChangeSeconds(view, job, type);
     }
     plan_.Emit(view, decision);
+    LeavingMoves moves(view, plan_, decision);
+    for (const auto& [deadline, job] : admitted_) {
+      if (!moves.Offer(job)) continue;
+      paid_at_[U(job)] =
+          view.now() + StartSeconds(view, job, view.TypeOf(job), decision.commands.back().type);
+    }
   }
 
  private:
   struct Runner {
-    double steps;    // left
-    double stalled;  // s before it progresses
-    int type, last;  // now, -1 = waits; where it ran last
-    int takes;       // GPUs in service of the type, where it is
+    double steps;         // left
+    double stalled;       // s before it progresses
+    int type, last;       // now, -1 = waits; where it ran last
+    int takes;            // GPUs in service of the type, where it is
+    bool stays, in_time;  // on GPUs of which some are about to go; and ends before
   };
 
   // Runs `admitted_` to its end as Decide would; met[i] = its i-th job ends by its deadline.
@@ -71,7 +78,9 @@ class DeadlineAdmission final : public Scheduler {
       const double stalled = view.IsRunning(job) ? std::max(0.0, paid_at_[U(job)] - view.now()) : 0.0;
       const int type = view.TypeOf(job);
       const int takes = NoneInService(view, job) ? 0 : TakesOf(view, job, type);
-      runners_.push_back({view.RemainingSteps(job), stalled, type, view.LastTypeOf(job), takes});
+      const bool stays = view.Partner(job) < 0 && !AllInService(view, job);
+      runners_.push_back({view.RemainingSteps(job), stalled, type, view.LastTypeOf(job), takes, stays,
+                          stays && EndsInTime(view, job)});
     }
     double now = view.now();
     for (std::size_t left = admitted_.size(); left > 0;) {
@@ -120,12 +129,33 @@ class DeadlineAdmission final : public Scheduler {
         if (faster || (type == its.type && view.Rate(job, type) >= view.Rate(job, best))) best = type;
       }
       if (best >= 0 && best != its.type) its.stalled = StartSeconds(view, job, its.last, best);
-      if (best != its.type) its.takes = view.Gang(job);
+      if (best != its.type) its.takes = view.Gang(job), its.stays = false;
       its.type = best;
       if (best < 0) continue;
       its.last = best;
       room_[U(best)] -= its.takes;
     }
+    for (std::size_t i = 0; i < runners_.size(); ++i) {
+      if (runners_[i].stays && runners_[i].steps >= 0.0) MoveOff(view, admitted_[i].second, runners_[i]);
+    }
+  }
+
+  // As LeavingMoves.
+  void MoveOff(const ClusterView& view, int job, Runner& its) {
+    const double left = its.stalled + its.steps / view.Rate(job, its.type);
+    int best = -1;
+    for (int type = 0; type < view.num_types(); ++type) {
+      const int held = type == its.type ? its.takes : 0;
+      const double rate = view.Rate(job, type);
+      if (rate <= 0.0 || view.Gang(job) > room_[U(type)] + held) continue;
+      if (its.in_time && StartSeconds(view, job, its.type, type) + its.steps / rate >= left) continue;
+      const double gain = best < 0 ? 1.0 : rate - view.Rate(job, best);
+      if (gain > 0.0 || (gain == 0.0 && type == its.type)) best = type;
+    }
+    if (best < 0) return;
+    room_[U(its.type)] += its.takes;
+    room_[U(best)] -= view.Gang(job);
+    its = {its.steps, StartSeconds(view, job, its.type, best), best, best, view.Gang(job), false, false};
   }
 
   std::vector<char> seen_;       // [J] admitted or rejected

@@ -22,6 +22,7 @@ class Edf final : public Scheduler {
     plan_.Begin(view, preemptive_);
     FillByRank(view, order_, plan_);
     plan_.Emit(view, decision);
+    OfferIdle(view, plan_, order_, decision);
   }
 
  private:
@@ -52,6 +53,7 @@ class LeastLaxity final : public Scheduler {
     plan_.Begin(view, /*preemptive=*/true);
     FillByRank(view, order_, plan_);
     plan_.Emit(view, decision);
+    OfferIdle(view, plan_, order_, decision);
     if (slice_ > 0.0 && plan_.placed().size() < order_.size()) decision.wake_at = view.now() + slice_;
   }
 

@@ -35,6 +35,7 @@ class EqualShare final : public Scheduler {
         jobs_.pop_back();
       }
     }
+    plan_.MoveOffLeaving(view);
     plan_.Emit(view, decision);
   }
 

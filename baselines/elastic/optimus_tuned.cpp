@@ -38,6 +38,7 @@ class OptimusTuned final : public Scheduler {
       if (wider <= plan_.Reach(best->job)) plan_.Widen(view, best->job, wider);
       best->gain = Gain(view, best->job);
     }
+    plan_.MoveOffLeaving(view);
     Emit(view, decision);
   }
 
@@ -93,9 +94,7 @@ class OptimusTuned final : public Scheduler {
     for (const Candidate& of : jobs_) {
       const int job = of.job, gpus = plan_.WidthOf(job);
       if (view.IsRunning(job) && gpus == 0) decision.Stop(job);
-      if (gpus > 0 &&
-          (!view.IsRunning(job) || plan_.TypeOf(job) != view.TypeOf(job) || gpus != view.Width(job)))
-        moved.push_back(job);
+      if (gpus > 0 && !plan_.RunsOn(view, job)) moved.push_back(job);
     }
     std::stable_sort(moved.begin(), moved.end(),
                      [this](int a, int b) { return plan_.WidthOf(a) < plan_.WidthOf(b); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baselines/placement/in_service.hpp"
+#include "baselines/ranking.hpp"
 
 namespace berth {
 
@@ -11,7 +12,7 @@ void WidthPlan::Begin(const ClusterView& view) {
   width_.resize(Index(view.num_jobs()), 0);
   taken_.resize(Index(view.num_jobs()), 0);
   for (int job : placed_) type_[Index(job)] = -1, width_[Index(job)] = taken_[Index(job)] = 0;
-  placed_.clear();
+  placed_.clear(), moved_.clear();
   room_.clear();
   for (const GpuType& type : view.types()) room_.push_back(type.count);
   if (view.plain()) return;
@@ -60,11 +61,44 @@ void WidthPlan::Widen(const ClusterView& view, int job, int width) {
   width_[Index(job)] = width, taken_[Index(job)] = takes;
 }
 
+void WidthPlan::MoveOffLeaving(const ClusterView& view) {
+  for (int job : view.running()) {
+    const int width = view.Width(job);
+    if (WidthOf(job) > 0 || AllInService(view, job)) continue;
+    if (Takes(view, job, view.TypeOf(job), width) <= room(view.TypeOf(job)))
+      Put(view, job, view.TypeOf(job), width);
+  }
+  for (int job : view.running()) {
+    if (!RunsOn(view, job) || AllInService(view, job) || view.Partner(job) >= 0) continue;
+    const int here = view.TypeOf(job), held = taken_[Index(job)];
+    int best = -1, best_width = 0;
+    double best_rate = EndsInTime(view, job) ? view.RateAt(job, here, WidthOf(job)) : 0.0;
+    for (int type = 0; type < view.num_types(); ++type) {
+      const int most = std::min(WidthOf(job), room(type) + (type == here ? held : 0));
+      for (int width = view.MinGang(job); width <= most; ++width) {
+        const double rate = view.RateAt(job, type, width);
+        if (rate > best_rate || (best >= 0 && rate == best_rate && type == here && best != here))
+          best = type, best_width = width, best_rate = rate;
+      }
+    }
+    if (best < 0) continue;
+    room_[Index(here)] += held;
+    room_[Index(best)] -= best_width;
+    type_[Index(job)] = best, width_[Index(job)] = taken_[Index(job)] = best_width;
+    moved_.push_back(job);
+  }
+}
+
+bool WidthPlan::RunsOn(const ClusterView& view, int job) const {
+  return WidthOf(job) > 0 && TypeOf(job) == view.TypeOf(job) && WidthOf(job) == view.Width(job) &&
+         std::ranges::find(moved_, job) == moved_.end();
+}
+
 void WidthPlan::Emit(const ClusterView& view, Decision& decision) const {
   for (int job : view.running()) {
     if (WidthOf(job) == 0) {
       decision.Stop(job);
-    } else if (TypeOf(job) != view.TypeOf(job) || WidthOf(job) != view.Width(job)) {
+    } else if (!RunsOn(view, job)) {
       decision.Resize(job, TypeOf(job), WidthOf(job));
     }
   }

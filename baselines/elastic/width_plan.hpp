@@ -4,7 +4,9 @@
 //   plan.Begin(view);                                     // an empty cluster, but for who keeps what goes
 //   plan.Place(view, job);                                // on its least width
 //   if (int width = ...; width <= plan.Reach(job)) plan.Widen(view, job, width);
-//   plan.Emit(view, decision);                            // stops, moves, resizes and starts that lead there
+//   plan.MoveOffLeaving(view);                            // who still stays on GPUs about to go, to what is
+//   idle plan.Emit(view, decision);                            // stops, moves, resizes and starts that lead
+//   there
 //
 // GPUs that are about to go take nobody new. Who runs on no others is placed there by Begin, and takes no
 // room; a gang that stays on some takes as many as it would leave to others.
@@ -30,11 +32,17 @@ class WidthPlan {
   void Put(const ClusterView& view, int job, int type, int width);  // REQUIRES: it is not placed
   void Widen(const ClusterView& view, int job, int width);  // REQUIRES: it is placed, width <= Reach(job)
 
+  // Those on GPUs of which some are about to go: who is placed nowhere stays, where the others that it holds
+  // are left. Then each goes to as many of what is left or fewer, where it runs fastest; who ends in time
+  // only where that is faster.
+  void MoveOffLeaving(const ClusterView& view);
+
   int TypeOf(int job) const { return type_[Index(job)]; }    // -1 = not placed
   int WidthOf(int job) const { return width_[Index(job)]; }  // 0 = not placed
   int room(int type) const { return room_[Index(type)]; }
   int Reach(int job) const { return taken_[Index(job)] + room(TypeOf(job)); }  // all that it could have anew
   bool OnLeaving(int job) const { return taken_[Index(job)] < WidthOf(job); }  // placed on GPUs about to go
+  bool RunsOn(const ClusterView& view, int job) const;  // placed where it runs, on those very GPUs
   void Emit(const ClusterView& view, Decision& decision) const;
 
  private:
@@ -43,6 +51,7 @@ class WidthPlan {
   std::vector<int> taken_;         // [J] GPUs of the room
   std::vector<int> room_;          // [G]
   std::vector<int> placed_;
+  std::vector<int> moved_;  // from GPUs about to go, perhaps to others of their type
 };
 
 }  // namespace berth

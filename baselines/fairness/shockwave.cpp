@@ -101,6 +101,8 @@ class Shockwave final : public Scheduler {
     }
     FillIdle(view);
     plan_.Emit(view, decision);
+    LeavingMoves moves(view, plan_, decision);
+    for (int job : view.running()) moves.Offer(job);
     decision.wake_at = next_;
   }
 

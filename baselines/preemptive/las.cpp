@@ -35,6 +35,7 @@ class Las final : public Scheduler {
     std::sort(running_.begin(), running_.end());
     Fill(view);
     plan_.Emit(view, decision);
+    OfferIdle(view, plan_, running_, decision);
     const bool all = static_cast<int>(plan_.placed().size()) == view.num_active();
     if (slice_ > 0.0 && !all) decision.wake_at = view.now() + slice_;
   }
@@ -69,8 +70,8 @@ class Las final : public Scheduler {
 
   double quantum_, slice_;
   Plan plan_;
-  WaitingOrder waiting_;                         // by service
-  std::vector<std::pair<double, int>> running_;  // (service, job)
+  WaitingOrder waiting_;  // by service
+  Ranking running_;       // by service
 };
 
 }  // namespace

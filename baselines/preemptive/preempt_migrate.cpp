@@ -1,5 +1,6 @@
 // Preempts and migrates where it pays after costs, and leaves running jobs alone where it does not.
 //
+//   leave    GPUs that are about to go, for idle ones, where it would not end in time;
 //   start    waiting jobs, the shortest remaining time first, on the fastest type with room;
 //   migrate  a running job to a faster type with room, when what is left there and the cost of moving take
 //            less than what is left here;
@@ -42,6 +43,8 @@ class PreemptMigrate final : public Scheduler {
       if (target_[U(job)] >= 0) PutOrStay(view, plan_, job, target_[U(job)]);
     }
     plan_.Emit(view, decision);
+    LeavingMoves moves(view, plan_, decision);
+    for (int job : view.running()) moves.Offer(job);
   }
 
  private:

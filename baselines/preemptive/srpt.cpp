@@ -115,6 +115,8 @@ class Srpt final : public Scheduler {
       if (FitsOrStays(view, plan_, pair.job(), pair.type())) PutOrStay(view, plan_, pair.job(), pair.type());
     }
     plan_.Emit(view, decision);
+    LeavingMoves moves(view, plan_, decision);
+    for (const Pair& pair : moves_) moves.Offer(pair.job(), pair.type());
   }
 
   // Whoever changed is held anew, in a place behind; now and then all are, and fill those that were left.

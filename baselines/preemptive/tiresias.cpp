@@ -69,6 +69,10 @@ class Tiresias final : public Scheduler {
       }
     }
     plan_.Emit(view, decision);
+    LeavingMoves moves(view, plan_, decision);
+    for (const auto& queue : queues_) {
+      for (int job : queue) moves.Offer(job);
+    }
     if (most_free_) nodes_.Name(view, decision);
     for (auto& queue : queues_) {  // those that do not run go behind those that do
       if (entered_) break;

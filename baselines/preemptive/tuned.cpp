@@ -96,6 +96,8 @@ class Tuned final : public Scheduler {
       if (FitsOrStays(view, plan_, choice.job, choice.type)) PutOrStay(view, plan_, choice.job, choice.type);
     }
     plan_.Emit(view, decision);
+    LeavingMoves moves(view, plan_, decision);
+    for (const Choice& choice : choices_) moves.Offer(choice.job, choice.type);
     const bool all_run = plan_.placed().size() == view.active().size();
     if (slice_ > 0.0 && !all_run) decision.wake_at = view.now() + slice_;
   }

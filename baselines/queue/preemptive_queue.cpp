@@ -37,6 +37,7 @@ class PreemptiveQueue final : public Scheduler {
       }
     }
     plan_.Emit(view, decision);
+    OfferIdle(view, plan_, order_, decision);
   }
 
  private:

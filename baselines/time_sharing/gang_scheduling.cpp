@@ -55,6 +55,12 @@ class GangScheduling final : public Scheduler {
       }
     }
     plan_.Emit(view, decision);
+    LeavingMoves moves(view, plan_, decision);
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      for (const auto& [job, type] : rows_[r].places) {
+        if (moves.Offer(job, type) && r == 0) costs = std::max(costs, StartSeconds(view, job, type, type));
+      }
+    }
     if (!in_slice_ && !rows_.empty()) {
       slice_end_ = view.now() + slice_ + costs;
       in_slice_ = true;

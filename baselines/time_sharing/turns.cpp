@@ -101,6 +101,11 @@ void Turns::Decide(const ClusterView& view, Decision& decision) {
     soonest = std::min(soonest, quantum_ + turn.costs - (view.AttainedSeconds(job) - turn.begin));
   }
   plan_.Emit(view, decision);
+  LeavingMoves moves(view, plan_, decision);
+  for (int job : order_) {
+    if (moves.Offer(job))
+      Of(job).costs += StartSeconds(view, job, view.TypeOf(job), decision.commands.back().type);
+  }
   if (plan_.placed().size() < order_.size()) {
     decision.wake_at = std::max(view.now() + soonest, std::nextafter(view.now(), kNever));
   }

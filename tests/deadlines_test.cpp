@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "env/base/rng.hpp"
+#include "env/gym/rewards.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -115,6 +116,51 @@ TEST_CASE("deadlines: of a run that is cut off those that may still be met do no
   CHECK(rate(kNever) == 0.25);
   data.jobs.deadline[2] = 105.0;  // which is over by then
   CHECK(rate(50.0) == Approx(2.0 / 3.0));
+}
+
+// 0.1 + 0.2 is one rounding above 0.3: job 0 ends on its deadline. Job 1 needs 10 s and has 5.
+TEST_CASE("deadlines: an end that rounding alone puts behind a deadline is on it", "[sim]") {
+  REQUIRE(0.1 + 0.2 > 0.3);
+  ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, {{0.1, 0.2}, {50, 10}});
+  data.jobs.deadline = {0.3, 55.0};
+  const Scenario scenario(data);
+  const auto edf = test::Make("edf");
+  CHECK(Run(scenario, *edf, "edf", {}).metrics.deadline_miss_rate == 0.5);
+  Simulator simulator(scenario);
+  Reward reward("deadline");
+  REQUIRE(simulator.AdvanceToDecision());
+  reward.Begin(simulator);
+  Decision decision;
+  for (bool more = true; more;) {
+    CHECK(reward.Running(simulator) == 0.0);
+    decision.Clear();
+    for (int job : simulator.View(Knowledge::kOracle).waiting()) decision.Start(job, 0);
+    REQUIRE(simulator.Apply(decision).ok());
+    more = simulator.AdvanceToDecision();
+    reward.Observe(simulator);
+  }
+  CHECK(reward.Running(simulator) == 1.0);
+  CHECK_FALSE(Misses(kNever, kNever));
+  CHECK(Misses(kNever, 1e9));
+  CHECK(Misses(1000.001, 1000.0));
+}
+
+// Job 1 is turned away at 0; its deadline, 50 s, passes before the next decision, at 100 s.
+TEST_CASE("deadlines: who is turned away misses one that passes before the next decision", "[sim]") {
+  ScenarioData data = TinyData({{"a", 1}}, {{1.0}}, {{0, 100}, {0, 100}, {100, 5}});
+  data.jobs.deadline = {1000.0, 50.0, 1000.0};
+  Simulator simulator{Scenario(data)};
+  Reward reward("deadline");
+  REQUIRE(simulator.AdvanceToDecision());
+  reward.Begin(simulator);
+  Decision decision;
+  decision.Start(0, 0);
+  decision.Reject(1);
+  REQUIRE(simulator.Apply(decision).ok());
+  REQUIRE(simulator.AdvanceToDecision());
+  REQUIRE(simulator.now() == 100.0);
+  reward.Observe(simulator);
+  CHECK(reward.Running(simulator) == 1.0);
 }
 
 TEST_CASE("deadline_admission: who is admitted meets the deadline, who is rejected could not",

@@ -13,8 +13,6 @@
 namespace berth {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of the time: ends that rounding alone puts behind the deadline
-
 class DeadlineAdmission final : public Scheduler {
  public:
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
@@ -103,8 +101,7 @@ class DeadlineAdmission final : public Scheduler {
         its.steps = -1.0;  // done
         its.type = -1;
         --left;
-        const double deadline = admitted_[i].first;
-        if (now > deadline + kRounding * deadline) met[i] = 0;
+        if (Misses(now, admitted_[i].first)) met[i] = 0;
       }
     }
   }

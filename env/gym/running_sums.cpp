@@ -71,11 +71,11 @@ void RunningSums::Leave(const Simulator& simulator, int job) {
 }
 
 void RunningSums::PassDeadlines(const Simulator& simulator) {
-  while (!deadlines_.empty() && deadlines_.front().first < time_) {
+  while (!deadlines_.empty() && Misses(time_, deadlines_.front().first)) {
     const auto [deadline, job] = deadlines_.front();
     std::pop_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
     deadlines_.pop_back();
-    if (rejected_[U(job)] == 0) misses_ += simulator.state().completion[U(job)] > deadline ? 1 : 0;
+    if (rejected_[U(job)] == 0) misses_ += Misses(simulator.state().completion[U(job)], deadline) ? 1 : 0;
   }
 }
 
@@ -86,7 +86,7 @@ void RunningSums::TurnAway(const Simulator& simulator, int job) {
   Leave(simulator, job);
   const std::vector<double>& deadlines = simulator.scenario().data().jobs.deadline;
   if (deadlines.empty() || deadlines[U(job)] == kNever) return;
-  misses_ += deadlines[U(job)] >= time_ ? 1 : 0;  // else it was counted as it passed
+  misses_ += Misses(time_, deadlines[U(job)]) ? 0 : 1;  // else it was counted as it passed
 }
 
 }  // namespace berth

@@ -111,10 +111,10 @@ Metrics Measure(const Simulator& simulator, Window window) {
   for (int job = window.begin; job < end; ++job) {
     const double done = state.completion[U(job)];
     const double deadline = jobs.deadline.empty() ? kNever : jobs.deadline[U(job)];
-    const bool open =
-        cut_off && done == kNever && state.phase[U(job)] != JobPhase::kRejected && deadline > simulator.now();
+    const bool open = cut_off && done == kNever && state.phase[U(job)] != JobPhase::kRejected &&
+                      !Misses(simulator.now(), deadline);
     deadlines += deadline != kNever && !open;
-    missed += deadline != kNever && !open && done > deadline;  // a job that never completes misses it
+    missed += !open && Misses(done, deadline);
     if (done == kNever) {
       ++m.unfinished;
       continue;

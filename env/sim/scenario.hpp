@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -65,6 +66,12 @@ struct BelievedRates {
 // one.
 inline bool HoldsGb(double free, double need, double gpu) {
   return need <= free + 1e-9 * gpu;
+}
+
+// Is an end, or a time that has come, behind the deadline? What only the rounding of sums puts there, up to
+// 1e-9 of the time, is on it. Nothing is behind kNever, and a job that never ends misses any other.
+inline bool Misses(double end, double deadline) {
+  return end > deadline + 1e-9 * std::abs(deadline);
 }
 
 // What a job that holds a part of a GPU is promised: its share always, its share and what is idle,

@@ -115,6 +115,10 @@ TEST_CASE("gittins: indices of random discrete distributions by trying every D",
   // Tiresias' simulator looks a fixed D ahead: D = 9 gives 1 / 5 when fresh.
   CHECK(two.GittinsIndex(0.0, 9.0) == 0.2);
   CHECK_THROWS_WITH(ServiceDistribution::Parse("1:-9", "sizes"), Catch::Contains("above 0"));
+  // A rounding error short of 1 s is 1 s, and of 9 s nothing is left; 9 is still within 1 of one short of 8.
+  CHECK(two.GittinsIndex(std::nextafter(1.0, 0.0)) == Approx(0.125));
+  CHECK(two.GittinsIndex(std::nextafter(9.0, 0.0)) == 0.0);
+  CHECK(two.GittinsIndex(std::nextafter(8.0, 0.0), 1.0) == Approx(1.0));
 }
 
 TEST_CASE("gittins: no blind policy has a smaller expected sum of completion times", "[baselines]") {
@@ -134,6 +138,19 @@ TEST_CASE("gittins: the scheduler serves the greatest index", "[baselines]") {
   // Learned: of the first job, of 2 s. A fresh one may end in 2 s, one of 3 s is never expected to.
   CHECK(Decisions("gittins(slice=1)", Tiny({{"a", 1}}, {{1.0}}, {{0, 2}, {2, 5}, {5, 2}})) ==
         Log{"0 start 0@0", "2 start 1@0", "5 stop 1", "5 start 2@0", "7 start 1@0"});
+}
+
+// 3600 s are ten rounds, however the sums of steps over rates are rounded: 0 has the first turn, 1 the second.
+TEST_CASE("las: a turn is a quantum at any rate", "[baselines]") {
+  for (const double rate : {1.0, 4.9, 9.7, 0.3}) {
+    CAPTURE(rate);
+    const Clock clock{ClockKind::kRounds, 360.0};
+    const double steps = 18000.0 * rate;
+    const Log log = Decisions("las", Tiny({{"a", 1}}, {{rate}}, {{0, steps}, {0, steps}}, clock));
+    REQUIRE(log.size() > 7);
+    CHECK(Log(log.begin(), log.begin() + 7) == Log{"0 start 0@0", "3600 stop 0", "3600 start 1@0", "7200 stop 1",
+                                                   "7200 start 0@0", "10800 stop 0", "10800 start 1@0"});
+  }
 }
 
 TEST_CASE("tiresias: queues and thresholds by hand", "[baselines]") {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "baselines/preemptive/service_distribution.hpp"
 #include "baselines/preemptive/waiting_order.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
@@ -43,7 +44,7 @@ class Las final : public Scheduler {
  private:
   double Service(const ClusterView& view, int job) const {
     const double service = view.AttainedSteps(job) / view.BestRate(job) * view.Gang(job);
-    return quantum_ > 0.0 ? std::floor(service / quantum_) : service;
+    return quantum_ > 0.0 ? std::floor(service / quantum_ * (1.0 + kServiceRounding)) : service;
   }
 
   // One pass over those that run and those that wait, in order of service.

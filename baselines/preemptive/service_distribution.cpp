@@ -27,11 +27,12 @@ void ServiceDistribution::Add(double size) {
 }
 
 double ServiceDistribution::GittinsIndex(double attained, double delta) const {
-  const auto first = std::upper_bound(sizes_.begin(), sizes_.end(), attained);
+  const double more = 1.0 + kServiceRounding;  // a size just ahead by rounding is one that was reached
+  const auto first = std::upper_bound(sizes_.begin(), sizes_.end(), attained * more);
   const auto left = static_cast<double>(sizes_.end() - first);  // values that are still possible
   double best = 0.0, ended = 0.0, served = 0.0;                 // of those that end within D
   for (auto it = first; it != sizes_.end(); ++it) {
-    if (delta > 0.0 && *it - attained > delta) break;
+    if (delta > 0.0 && *it > (attained + delta) * more) break;
     ended += 1.0;
     served += *it - attained;
     const double expected =

@@ -12,6 +12,9 @@
 
 namespace berth {
 
+// Of a service: a sum may come a rounding error short of what a job has had, and a wake-up early by one.
+inline constexpr double kServiceRounding = 1e-9;
+
 class ServiceDistribution {
  public:
   void Clear() { sizes_.clear(); }
@@ -21,7 +24,7 @@ class ServiceDistribution {
   static ServiceDistribution Parse(const std::string& text, const std::string& what);
 
   // 1/size. With delta > 0 this D alone, as in Tiresias' simulator, otherwise the supremum, which is attained
-  // where a job may end. 0 when no value is above `attained`. O(values).
+  // where a job may end. 0 when no value is above `attained`, but for rounding. O(values).
   double GittinsIndex(double attained, double delta = 0.0) const;
 
  private:

@@ -31,7 +31,6 @@ constexpr ParamInfo kTiresiasParams[] = {
      "within a queue, policy=las: running_first | entered (first in, first served)"},
     {"nodes", "any", "GPUs of a start: any (lowest numbers) | most_free (of the emptiest nodes)"},
 };
-constexpr double kRounding = 1e-9;  // of a threshold: a wake-up may come a rounding error early
 
 class Tiresias final : public Scheduler {
  public:
@@ -104,7 +103,8 @@ class Tiresias final : public Scheduler {
   void Demote(const ClusterView& view, int job) {
     int queue = jobs_[U(job)].queue;
     const double service = Service(view, job);
-    while (U(queue) < thresholds_.size() && service >= thresholds_[U(queue)] * (1.0 - kRounding)) ++queue;
+    while (U(queue) < thresholds_.size() && service >= thresholds_[U(queue)] * (1.0 - kServiceRounding))
+      ++queue;
     if (queue != jobs_[U(job)].queue) Enter(job, queue);
   }
 
@@ -112,7 +112,8 @@ class Tiresias final : public Scheduler {
     Job& its = jobs_[U(job)];
     const double service = Service(view, job);
     if (promote_ <= 0.0 || its.queue == 0 || service <= 0.0) return;
-    if (view.now() < its.stopped + promote_ * (service / view.Gang(job))) return;
+    const double wait = promote_ * (service / view.Gang(job));
+    if (view.now() - its.stopped < wait * (1.0 - kServiceRounding)) return;
     its.forgiven += service;
     Enter(job, 0);
   }

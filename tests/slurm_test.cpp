@@ -134,6 +134,17 @@ TEST_CASE("slurm: priority orders the queue by QoS, partition, size, age and fai
         std::vector<double>{0, 110, 100});
 }
 
+TEST_CASE("slurm: PriorityWeightTRES counts the GPUs of a job as a share of its partition's") {
+  // n1 is busy until 100, n2 until 1000. Of `main`, 8 GPUs, the second has 4: 500; of `one`, 4 GPUs, the third has 3: 750.
+  const SlurmConf conf("PriorityType=priority/multifactor\nSchedulerType=sched/builtin\nPriorityWeightTRES=gres/gpu=1000\n" + kQuick +
+                       "NodeName=n[1-2] Gres=gpu:a100:4\nPartitionName=main Nodes=ALL Default=YES\nPartitionName=one Nodes=n1\n");
+  CHECK(SlurmStarts(conf.Spec(), SlurmScenario({{0, 100, 4, 0, "one:normal"},
+                                                {0, 1000, 4},
+                                                {10, 10, 4},
+                                                {20, 10, 3, 0, "one:normal"}},
+                                               2)) == std::vector<double>{0, 0, 110, 100});
+}
+
 TEST_CASE("slurm: fair tree ranks accounts, then users, root among them") {
   // Account a used all: its users stand behind b's, who shares the first rank of 4 with root. Of a's users y used a quarter.
   CHECK(FairTreeFactors({"a/x", "a/y", "b/z"}, {1, 1, 1}, {30, 10, 0}) == std::vector<double>{0.25, 0.5, 1.0});

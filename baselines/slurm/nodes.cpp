@@ -191,6 +191,13 @@ std::vector<SlurmTake> SlurmNodeTable::Held(const ClusterView& view, int job) co
   return held;
 }
 
+int SlurmNodeTable::GpusIn(int partition) const {
+  int gpus = 0;
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    gpus += in_partition_[U(partition)][n] != 0 ? nodes_[n].gpus : 0;
+  return gpus;
+}
+
 int SlurmNodeTable::NodesFor(int gang, int type) const {
   int held = 0, needed = 0;
   for (int size : sizes_[U(type)]) {

@@ -125,7 +125,8 @@ double SlurmPriority::SizeFactor(const ClusterView& view, int job) const {
   return std::clamp(factor, 0.0, 1.0);
 }
 
-double SlurmPriority::Score(const ClusterView& view, int job, const SlurmClass& its, double when) const {
+double SlurmPriority::Score(const ClusterView& view, int job, const SlurmClass& its,
+                            const SlurmNodeTable& nodes, double when) const {
   const double age = std::clamp((when - since_[U(job)]) / settings_.max_age, 0.0, 1.0);
   double score = settings_.weight_age * age;
   if (settings_.weight_fair_share > 0.0)
@@ -134,11 +135,12 @@ double SlurmPriority::Score(const ClusterView& view, int job, const SlurmClass& 
   score += settings_.weight_partition * settings_.partitions[U(its.partition)].job_factor / most_factor_;
   if (its.qos >= 0 && most_qos_ > 0.0) score += settings_.weight_qos * qos_[U(its.qos)].priority / most_qos_;
   if (settings_.weight_gpu > 0.0)
-    score += settings_.weight_gpu * view.Gang(job) / std::max(1, view.num_gpus());
+    score += settings_.weight_gpu * view.Gang(job) / std::max(1, nodes.GpusIn(its.partition));
   return std::floor(std::max(1.0, score));  // Slurm keeps whole numbers; 0 is for held jobs
 }
 
-void SlurmPriority::Observe(const ClusterView& view, const std::vector<SlurmClass>& classes) {
+void SlurmPriority::Observe(const ClusterView& view, const std::vector<SlurmClass>& classes,
+                            const SlurmNodeTable& nodes) {
   const double now = view.now();
   const bool due = now >= next_;
   if (settings_.multifactor && settings_.weight_fair_share > 0.0) usage_.Observe(view);
@@ -165,7 +167,7 @@ void SlurmPriority::Observe(const ClusterView& view, const std::vector<SlurmClas
     if (is_new) since = next_ == -kNever || view.LastTypeOf(job) >= 0 ? view.Arrival(job) : now;
     if (settings_.multifactor && (is_new || due)) {
       const SlurmClass& its = classes[U(view.JobType(job))];
-      priority_[U(job)] = Score(view, job, its, std::max(is_new ? now : tick, since));
+      priority_[U(job)] = Score(view, job, its, nodes, std::max(is_new ? now : tick, since));
     }
   }
   const bool time_counts =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baselines/fairness/decayed_usage.hpp"
+#include "baselines/slurm/nodes.hpp"
 #include "baselines/slurm/settings.hpp"
 #include "env/sim/cluster_view.hpp"
 
@@ -41,14 +42,15 @@ class SlurmPriority {
   // What a tenant used before that, GPU-seconds, decayed until then.
   void AddUsage(int tenant, double gpu_seconds) { usage_.Add(tenant, gpu_seconds); }
   // At every decision: usage, and at each multiple of PriorityCalcPeriod all factors that time changes.
-  void Observe(const ClusterView& view, const std::vector<SlurmClass>& classes);
+  void Observe(const ClusterView& view, const std::vector<SlurmClass>& classes, const SlurmNodeTable& nodes);
   // Of a waiting job. Without multifactor all are alike: order is then by arrival.
   double Of(int job) const { return priority_[static_cast<std::size_t>(job)]; }
   double Age(const ClusterView& view, int job) const;  // s since it became eligible
   double next_update() const { return next_; }         // s; kNever where time changes nothing
 
  private:
-  double Score(const ClusterView& view, int job, const SlurmClass& its, double when) const;
+  double Score(const ClusterView& view, int job, const SlurmClass& its, const SlurmNodeTable& nodes,
+               double when) const;
   double SizeFactor(const ClusterView& view, int job) const;
 
   const SlurmSettings& settings_;

@@ -125,7 +125,7 @@ class Slurm final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override {
     nodes_.Observe(view);
     const double update = priority_.next_update();
-    priority_.Observe(view, classes_);
+    priority_.Observe(view, classes_, nodes_);
     freed_waits_ =
         freed_waits_ || !view.completed().empty() || view.capacity_changed() || view.now() >= update;
     main_waits_ = main_waits_ || freed_waits_ || !view.arrived().empty();

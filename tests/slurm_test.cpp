@@ -145,6 +145,16 @@ TEST_CASE("slurm: PriorityWeightTRES counts the GPUs of a job as a share of its 
                                                2)) == std::vector<double>{0, 0, 110, 100});
 }
 
+TEST_CASE("slurm: SMALL_RELATIVE_TO_TIME divides by the time limit, of the partition where the job has none") {
+  // One node, held until 100; each takes all of it, so that the factor is 1 / minutes. The second has no limit: an hour of the partition,
+  // 1000 / 60. The third has 10 minutes, 1000 / 10, and goes first. By its true minute the second would count 1000.
+  const SlurmConf conf("PriorityType=priority/multifactor\nSchedulerType=sched/builtin\nPriorityWeightJobSize=1000\n"
+                       "PriorityFlags=SMALL_RELATIVE_TO_TIME\n" + kQuick + "PartitionName=main Default=YES MaxTime=60\n");
+  ScenarioData data = SlurmScenario({{0, 100, 4}, {10, 60, 4}, {20, 60, 4, 600}}, 1).data();
+  data.jobs.requested_s[1] = std::nan("");
+  CHECK(SlurmStarts(conf.Spec(), Scenario(data)) == std::vector<double>{0, 160, 100});
+}
+
 TEST_CASE("slurm: fair tree ranks accounts, then users, root among them") {
   // Account a used all: its users stand behind b's, who shares the first rank of 4 with root. Of a's users y used a quarter.
   CHECK(FairTreeFactors({"a/x", "a/y", "b/z"}, {1, 1, 1}, {30, 10, 0}) == std::vector<double>{0.25, 0.5, 1.0});

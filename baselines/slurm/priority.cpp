@@ -28,6 +28,13 @@ std::vector<SlurmClass> ClassesOf(const ClusterView& view, const SlurmSettings& 
   return classes;
 }
 
+double SlurmLimit(const ClusterView& view, int job, const SlurmPartitionRules& partition) {
+  double limit = view.Requested(job);
+  if (std::isnan(limit)) limit = std::min(partition.default_time, partition.max_time);
+  if (limit == kUnlimited) limit = RequestedSeconds(view, job);
+  return std::min(limit, kSlurmYear);
+}
+
 std::vector<double> FairTreeFactors(const std::vector<std::string>& tenants,
                                     const std::vector<double>& weights, const std::vector<double>& usage) {
   struct User {
@@ -104,7 +111,7 @@ double SlurmPriority::Age(const ClusterView& view, int job) const {
 }
 
 // As Slurm's for nodes and CPUs, with GPUs in the place of CPUs.
-double SlurmPriority::SizeFactor(const ClusterView& view, int job) const {
+double SlurmPriority::SizeFactor(const ClusterView& view, int job, double limit_s) const {
   int nodes_in_all = 0, per_node = 1;
   for (const GpuType& type : view.cluster().types) {
     if (type.count == 0) continue;
@@ -115,7 +122,7 @@ double SlurmPriority::SizeFactor(const ClusterView& view, int job) const {
   const double gang = view.Gang(job), nodes = std::ceil(gang / per_node);
   double factor = 0.0;
   if (settings_.relative_to_time) {
-    const double minutes = std::max(1.0, RequestedSeconds(view, job) / 60.0);
+    const double minutes = std::max(1.0, limit_s / 60.0);
     factor = std::max(nodes * gpus / all, gang) / minutes / gpus;
     if (settings_.favor_small) factor = 1.0 - factor;
   } else {
@@ -131,8 +138,10 @@ double SlurmPriority::Score(const ClusterView& view, int job, const SlurmClass& 
   double score = settings_.weight_age * age;
   if (settings_.weight_fair_share > 0.0)
     score += settings_.weight_fair_share * fair_share_[U(view.TenantOf(job))];
-  if (settings_.weight_size > 0.0) score += settings_.weight_size * SizeFactor(view, job);
-  score += settings_.weight_partition * settings_.partitions[U(its.partition)].job_factor / most_factor_;
+  const SlurmPartitionRules& partition = settings_.partitions[U(its.partition)];
+  if (settings_.weight_size > 0.0)
+    score += settings_.weight_size * SizeFactor(view, job, SlurmLimit(view, job, partition));
+  score += settings_.weight_partition * partition.job_factor / most_factor_;
   if (its.qos >= 0 && most_qos_ > 0.0) score += settings_.weight_qos * qos_[U(its.qos)].priority / most_qos_;
   if (settings_.weight_gpu > 0.0)
     score += settings_.weight_gpu * view.Gang(job) / std::max(1, nodes.GpusIn(its.partition));

@@ -28,6 +28,10 @@ struct SlurmClass {
 std::vector<SlurmClass> ClassesOf(const ClusterView& view, const SlurmSettings& settings,
                                   const std::vector<SlurmQos>& qos);
 
+inline constexpr double kSlurmYear = 31536000.0;  // s; what Slurm takes an unlimited job for
+// s: what the user requested, else the partition's time, else the job's estimated run time; a year at most.
+double SlurmLimit(const ClusterView& view, int job, const SlurmPartitionRules& partition);
+
 // Fair Tree: accounts by shares over usage, users likewise inside, ranks from 1 (least used) down to 1 /
 // users. A tenant "ACCOUNT/USER" is a user of an account, another is an account of its own. Ties share a
 // rank, and tied accounts are one. As in every Slurm there is one user more: root, who uses nothing.
@@ -51,7 +55,7 @@ class SlurmPriority {
  private:
   double Score(const ClusterView& view, int job, const SlurmClass& its, const SlurmNodeTable& nodes,
                double when) const;
-  double SizeFactor(const ClusterView& view, int job) const;
+  double SizeFactor(const ClusterView& view, int job, double limit_s) const;
 
   const SlurmSettings& settings_;
   const std::vector<SlurmQos>& qos_;

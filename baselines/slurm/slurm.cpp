@@ -28,8 +28,6 @@
 namespace berth {
 namespace {
 
-constexpr double kYear = 31536000.0;  // s; what Slurm takes an unlimited job for
-
 constexpr ParamInfo kSlurmParams[] = {
     {"conf", "", "path of a slurm.conf; none = Slurm's defaults: by arrival, with backfill, one partition"},
     {"qos", "", "QoS by priority, which accounting knows and not slurm.conf: urgent:100+low:1"},
@@ -166,11 +164,7 @@ class Slurm final : public Scheduler {
   }
 
   double Limit(const ClusterView& view, int job) const {
-    const SlurmPartitionRules& partition = PartitionOf(view, job);
-    double limit = view.Requested(job);
-    if (std::isnan(limit)) limit = std::min(partition.default_time, partition.max_time);
-    if (limit == kUnlimited) limit = RequestedSeconds(view, job);
-    return std::min(limit, kYear);
+    return SlurmLimit(view, job, PartitionOf(view, job));
   }
 
   // What Slurm refuses, or would keep for ever: beyond the partition's limits, or of no node of it.
@@ -212,7 +206,7 @@ class Slurm final : public Scheduler {
     for (int job : view.running()) {
       const double requested = view.Requested(job);
       const double end = std::isnan(requested) && PartitionOf(view, job).max_time == kUnlimited
-                             ? std::min(EstimatedRelease(view, job), view.now() + kYear)
+                             ? std::min(EstimatedRelease(view, job), view.now() + kSlurmYear)
                              : view.RunStart(job) + Limit(view, job);
       running_.push_back({end, nodes_.Held(view, job)});
     }

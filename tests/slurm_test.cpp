@@ -163,6 +163,37 @@ TEST_CASE("slurm: fair tree ranks accounts, then users, root among them") {
   CHECK(FairTreeFactors({"a/root", "b/root"}, {1, 1}, {97, 301}) == std::vector<double>{2.0 / 3.0, 1.0 / 3.0});
 }
 
+// Accounts a and b have a third of the shares each, as has root. Of all usage a has 1/2: x 3/8, y 1/8; z has the other half.
+// x, with 3 of a's 4 shares: S = 3/4 x 1/3 = 1/4, UE = 3/8 + (1/2 - 3/8) x 3/4 = 15/32, F = 2^(-15/8).
+// y: S = 1/4 x 1/3 = 1/12, UE = 1/8 + (1/2 - 1/8) x 1/4 = 7/32, F = 2^(-21/8). z: S = 1/3, UE = 1/2, F = 2^(-3/2).
+TEST_CASE("slurm: the classic formula counts users within their accounts") {
+  const std::vector<double> by_hand = {-15.0 / 8.0, -21.0 / 8.0, -3.0 / 2.0};
+  for (const double dampening : {1.0, 5.0}) {
+    const std::vector<double> factors = ClassicShareFactors({"a/x", "a/y", "b/z"}, {3, 1, 1}, {30, 10, 40}, dampening);
+    REQUIRE(factors.size() == 3);
+    for (std::size_t t = 0; t < 3; ++t) CHECK(factors[t] == Approx(std::pow(2.0, by_hand[t] / dampening)));
+  }
+  CHECK(ClassicShareFactors({"a/x", "b/z"}, {1, 1}, {0, 0}) == std::vector<double>{1.0, 1.0});
+  // A tenant without an account is one: with root's share S = 1/2.
+  CHECK(ClassicShareFactors({"default"}, {1}, {7})[0] == Approx(0.25));
+  // u2 and u3 used nothing, but their account did: u4 goes first, though it used as much as u1.
+  const std::vector<double> four = ClassicShareFactors({"a/u1", "a/u2", "a/u3", "b/u4"}, {1, 1, 1, 1}, {200, 0, 0, 180});
+  CHECK(four[3] > four[1]);
+  CHECK(four[1] == Approx(four[2]));
+  CHECK(four[2] > four[0]);
+  const SlurmSettings damped = ReadSlurmSettings(SlurmConf("FairShareDampeningFactor=5\n" + kOne).path());
+  CHECK(damped.fair_share_dampening == 5.0);
+  CHECK(damped.other_unread == 0);
+  // x used all, S = 1/3: F = 2^-3, dampened 2^(-3/5). y used nothing and has 1.
+  const auto second = [&](const std::string& line) {
+    const SlurmConf conf("PriorityType=priority/multifactor\nSchedulerType=sched/builtin\nPriorityFlags=NO_FAIR_TREE\n"
+                         "PriorityWeightFairShare=1000\nPriorityWeightQOS=500\nPriorityCalcPeriod=1\n" + line + kOne);
+    return SlurmStarts(conf.Spec(",qos=high:1"), SlurmScenario({{0, 100, 4}, {10, 10, 4, 0, "main:high"}, {20, 10, 4, 0, "main:normal", 1}}, 1))[1];
+  };
+  CHECK(second("") == 110.0);                               // 500 + 125 against 1000
+  CHECK(second("FairShareDampeningFactor=5\n") == 100.0);  // 500 + 659 against 1000
+}
+
 TEST_CASE("slurm: a partition's nodes, tier, limits and state") {
   const std::string nodes = "NodeName=n[1-2] Gres=gpu:a100:4\n" + kQuick;
   // `short` has n1 alone and comes first. Its second job does not fit, which keeps n1 from `main` when n1 is free again at 100:

@@ -8,6 +8,34 @@
 #include "env/predict/run_times.hpp"
 
 namespace berth {
+namespace {
+
+struct TreeUser {
+  std::size_t tenant;
+  double level;  // shares over usage among its siblings
+};
+struct TreeAccount {
+  double weight = 1.0, usage = 0.0, level = 0.0;
+  double inside = 0.0;  // weights of its users
+  std::vector<TreeUser> users;
+};
+
+std::map<std::string, TreeAccount> AccountsOf(const std::vector<std::string>& tenants,
+                                              const std::vector<double>& weights,
+                                              const std::vector<double>& usage) {
+  std::map<std::string, TreeAccount> accounts;
+  for (std::size_t t = 0; t < tenants.size(); ++t) {
+    const std::size_t slash = tenants[t].find('/');
+    TreeAccount& account = accounts[tenants[t].substr(0, slash)];
+    if (slash == std::string::npos) account.weight = weights[t];
+    account.usage += usage[t];
+    account.inside += weights[t];
+    account.users.push_back({t, 0.0});
+  }
+  return accounts;
+}
+
+}  // namespace
 
 std::vector<SlurmClass> ClassesOf(const ClusterView& view, const SlurmSettings& settings,
                                   const std::vector<SlurmQos>& qos) {
@@ -37,38 +65,21 @@ double SlurmLimit(const ClusterView& view, int job, const SlurmPartitionRules& p
 
 std::vector<double> FairTreeFactors(const std::vector<std::string>& tenants,
                                     const std::vector<double>& weights, const std::vector<double>& usage) {
-  struct User {
-    std::size_t tenant;
-    double level;  // shares over usage among its siblings
-  };
-  struct Account {
-    double weight = 1.0, usage = 0.0, level = 0.0;
-    std::vector<User> users;
-  };
-  std::map<std::string, Account> accounts;
-  for (std::size_t t = 0; t < tenants.size(); ++t) {
-    const std::size_t slash = tenants[t].find('/');
-    Account& account = accounts[tenants[t].substr(0, slash)];
-    if (slash == std::string::npos) account.weight = weights[t];
-    account.usage += usage[t];
-    account.users.push_back({t, 0.0});
-  }
+  std::map<std::string, TreeAccount> accounts = AccountsOf(tenants, weights, usage);
   const auto level = [](double share, double shares, double used, double all) {
     return used > 0.0 && all > 0.0 ? share / shares / (used / all) : kUnlimited;
   };
   double shares = 0.0, used = 0.0;
   for (const auto& [name, account] : accounts) shares += account.weight, used += account.usage;
-  std::vector<Account*> order;
+  std::vector<TreeAccount*> order;
   for (auto& [name, account] : accounts) {
     account.level = level(account.weight, shares, account.usage, used);
-    double inside = 0.0;
-    for (const User& user : account.users) inside += weights[user.tenant];
-    for (User& user : account.users)
-      user.level = level(weights[user.tenant], inside, usage[user.tenant], account.usage);
+    for (TreeUser& user : account.users)
+      user.level = level(weights[user.tenant], account.inside, usage[user.tenant], account.usage);
     order.push_back(&account);
   }
   std::stable_sort(order.begin(), order.end(),
-                   [](const Account* a, const Account* b) { return a->level > b->level; });
+                   [](const TreeAccount* a, const TreeAccount* b) { return a->level > b->level; });
   std::vector<double> factors(tenants.size(), 1.0);
   const std::size_t all =
       tenants.size() + 1;  // with root, who shares the first rank with others that used nothing
@@ -76,17 +87,36 @@ std::vector<double> FairTreeFactors(const std::vector<std::string>& tenants,
   if (used <= 0.0) return factors;
   if (order[0]->level != kUnlimited) --rank;  // root's alone
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    std::vector<User> users;
+    std::vector<TreeUser> users;
     for (end = begin; end < order.size() && order[end]->level == order[begin]->level; ++end)
       users.insert(users.end(), order[end]->users.begin(), order[end]->users.end());
     std::stable_sort(users.begin(), users.end(),
-                     [](const User& a, const User& b) { return a.level > b.level; });
+                     [](const TreeUser& a, const TreeUser& b) { return a.level > b.level; });
     std::size_t shared = rank;
     for (std::size_t u = 0; u < users.size(); ++u, --rank) {
       if (u == 0 || users[u].level != users[u - 1].level) shared = rank;
       factors[users[u].tenant] = static_cast<double>(shared) / static_cast<double>(all);
     }
     if (order[begin]->level == kUnlimited) --rank;  // root's
+  }
+  return factors;
+}
+
+std::vector<double> ClassicShareFactors(const std::vector<std::string>& tenants,
+                                        const std::vector<double>& weights, const std::vector<double>& usage,
+                                        double dampening) {
+  const std::map<std::string, TreeAccount> accounts = AccountsOf(tenants, weights, usage);
+  double shares = 1.0, used = 0.0;  // root's own share
+  for (const auto& [name, account] : accounts) shares += account.weight, used += account.usage;
+  std::vector<double> factors(tenants.size(), 1.0);
+  if (used <= 0.0) return factors;
+  for (const auto& [name, account] : accounts) {
+    for (const TreeUser& user : account.users) {
+      const double share = weights[user.tenant] / account.inside;
+      const double own = usage[user.tenant] / used, above = account.usage / used;
+      factors[user.tenant] =
+          FairShareFactor((own + (above - own) * share) / dampening, share * account.weight / shares);
+    }
   }
   return factors;
 }
@@ -154,18 +184,16 @@ void SlurmPriority::Observe(const ClusterView& view, const std::vector<SlurmClas
   const bool due = now >= next_;
   if (settings_.multifactor && settings_.weight_fair_share > 0.0) usage_.Observe(view);
   if (due && settings_.multifactor && settings_.weight_fair_share > 0.0) {
-    if (settings_.fair_tree) {
-      std::vector<std::string> names;
-      std::vector<double> weights, usage;
-      for (int t = 0; t < NumTenants(view); ++t) {
-        names.push_back(view.tenants().empty() ? "default" : view.tenants()[U(t)].name);
-        weights.push_back(TenantWeight(view, t));
-        usage.push_back(usage_.usage(t));
-      }
-      fair_share_ = FairTreeFactors(names, weights, usage);
-    } else {
-      fair_share_ = usage_.Factors(view);
+    std::vector<std::string> names;
+    std::vector<double> weights, usage;
+    for (int t = 0; t < NumTenants(view); ++t) {
+      names.push_back(view.tenants().empty() ? "default" : view.tenants()[U(t)].name);
+      weights.push_back(TenantWeight(view, t));
+      usage.push_back(usage_.usage(t));
     }
+    fair_share_ = settings_.fair_tree
+                      ? FairTreeFactors(names, weights, usage)
+                      : ClassicShareFactors(names, weights, usage, settings_.fair_share_dampening);
   }
   const double period = settings_.calc_period, phase = settings_.calc_phase;
   const double tick = std::floor((now - phase) / period) * period + phase;

@@ -38,6 +38,13 @@ double SlurmLimit(const ClusterView& view, int job, const SlurmPartitionRules& p
 std::vector<double> FairTreeFactors(const std::vector<std::string>& tenants,
                                     const std::vector<double>& weights, const std::vector<double>& usage);
 
+// The classic formula, F = 2^(-UE / S / dampening) of the same tree: S is a user's part of its account times
+// the account's of all, root's own share of 1 among them; UE = U + (UE of the account - U) x the user's part
+// of its account (slurm.schedmd.com/classic_fair_share.html). All 1 while nobody has used anything.
+std::vector<double> ClassicShareFactors(const std::vector<std::string>& tenants,
+                                        const std::vector<double>& weights, const std::vector<double>& usage,
+                                        double dampening = 1.0);
+
 // Thread rule: one thread at a time.
 class SlurmPriority {
  public:

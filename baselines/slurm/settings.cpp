@@ -142,6 +142,8 @@ void ReadWord(const std::string& key, const std::string& value, const std::strin
     span(into.calc_period, false);
   else if (key == "prioritymaxage")
     span(into.max_age, false);
+  else if (key == "fairsharedampeningfactor")
+    into.fair_share_dampening = NumberIn(value, 1, 65535, where);
   else if (key == "priorityfavorsmall")
     into.favor_small = YesNo(value, where);
   else if (key == "priorityflags")

@@ -30,14 +30,15 @@ struct SlurmSettings {
   bool favor_small = false, relative_to_time = false;
   double weight_age = 0.0, weight_fair_share = 0.0, weight_size = 0.0, weight_partition = 0.0,
          weight_qos = 0.0;
-  double weight_gpu = 0.0;         // gres/gpu of PriorityWeightTRES
-  double half_life = 604800.0;     // s, infinite = usage is never forgotten
-  double calc_period = 300.0;      // s
-  double look_s = 1.0;             // s between the moments at which the daemon looks what there is to do
-  bool spread = false;             // gangs ask for GPUs a task, which any nodes of a type may give
-  double calc_phase = 0.0;         // s; priorities are counted at this moment and every calc_period
-  double max_age = 604800.0;       // s
-  double batch_sched_delay = 3.0;  // s
+  double weight_gpu = 0.0;            // gres/gpu of PriorityWeightTRES
+  double fair_share_dampening = 1.0;  // of the classic formula; Fair Tree has none
+  double half_life = 604800.0;        // s, infinite = usage is never forgotten
+  double calc_period = 300.0;         // s
+  double look_s = 1.0;                // s between the moments at which the daemon looks what there is to do
+  bool spread = false;                // gangs ask for GPUs a task, which any nodes of a type may give
+  double calc_phase = 0.0;            // s; priorities are counted at this moment and every calc_period
+  double max_age = 604800.0;          // s
+  double batch_sched_delay = 3.0;     // s
   double bf_interval = 30.0, bf_window = 86400.0, bf_resolution = 60.0;  // s
   double bf_window_scale = 0.0;                                          // s; 0 = windows double
   double bf_min_age_reserve = 0.0;                                       // s

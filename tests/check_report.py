@@ -4,8 +4,11 @@ The GPUs held of each type over time must come to the utilisation, and the jobs 
 lane of a GPU may not overlap; the columns of the table are its figures; a file of before is drawn with what it has. And, without the
 file, the parts that figures share: looks, limits, shares and ratios, kinds of jobs, thinning, the best of a column.
 """
+import argparse
 import copy
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -31,6 +34,16 @@ def check_title():
     expect(plot_jct_cdf.title(drawn, 10) == "20 GPUs, 10 workloads of 1,000 jobs", f"title: {plot_jct_cdf.title(drawn, 10)}")
     log = {"workload": "/a/mine.h5", "scenario": "clock event, knowledge oracle, cluster h100=8/8, 200 jobs"}
     expect(plot_jct_cdf.title(log, 1) == "8 GPUs, 200 jobs of mine.h5", f"title: {plot_jct_cdf.title(log, 1)}")
+
+
+def check_redraw():
+    """The command is text, and a shell makes the names of it that were given."""
+    for name in (b"d", b"d d", b"d\xff it's \\", "dé".encode()):
+        arguments = argparse.Namespace(out=os.fsdecode(name), others=[], hours="0:1")
+        command = report.redraw(arguments, "e.h5")
+        expect(command.isprintable() and command.encode(), f"redraw: {command!r}")
+        words = subprocess.run(["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True).stdout.split(b"\0")
+        expect(words[-4] == os.fsencode(pathlib.Path.cwd()) + b"/" + name, f"redraw: {command}, found {words}")
 
 
 def close(found, expected, what):
@@ -255,6 +268,7 @@ def check_parts():
     check_hidden()
     check_cdf()
     check_title()
+    check_redraw()
     check_groups()
     check_tails()
     check_load()

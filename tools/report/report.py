@@ -4,6 +4,7 @@ usage: report.py EVALUATION.h5 --out DIR [--with OTHER.h5 ...] [--hours A:B]
 """
 import argparse
 import dataclasses
+import os
 import pathlib
 import shlex
 import shutil
@@ -85,13 +86,23 @@ def hours(text):
     return begin, end
 
 
+def for_shell(word):
+    """Quoted where a shell needs it. What is no UTF-8, such as a folder's name, is spelt as bash reads it, for a page is text."""
+    try:
+        word.encode()
+        return shlex.quote(word)
+    except UnicodeEncodeError:
+        spelt = (chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else f"\\{byte:03o}" for byte in os.fsencode(word))
+        return f"$'{''.join(spelt)}'"
+
+
 def redraw(arguments, evaluation):
     """What to type to draw this page again, from any folder of this machine."""
     path = lambda name: str(pathlib.Path(name).resolve())  # noqa: E731
     words = [sys.executable, path(__file__), path(evaluation), "--out", path(arguments.out)]
     for other in arguments.others:
         words += ["--with", path(other)]
-    return shlex.join(words + (["--hours", arguments.hours] if arguments.hours else []))
+    return " ".join(map(for_shell, words + (["--hours", arguments.hours] if arguments.hours else [])))
 
 
 def clean(aside, evaluation):

@@ -98,7 +98,9 @@ class GivenWidths final : public FeatureSettings {
 const FeatureModule kGivenWidths = {"given_widths", "rates by width as somebody else states them",
                                     TagOf("given_widths"), nullptr};
 
-// What Scenario does not look at: where jobs run, and times against the clock.
+constexpr double kRounding = 1e-6;  // s of deadlines, as Scenario has it
+
+// What Scenario does not look at, or would name otherwise: where jobs run, and times in the caller's numbers.
 void CheckState(const ForeignCluster& cluster, Knowledge granted) {
   const auto types = static_cast<int>(cluster.types.size());
   if (types == 0) throw Error("types: expected at least one GPU type, found none");
@@ -106,14 +108,16 @@ void CheckState(const ForeignCluster& cluster, Knowledge granted) {
     throw Error(Join("rates: expected ", cluster.jobs.size(), " x ", types, " numbers, found ",
                      cluster.rates.size()));
   }
-  if (!(cluster.now_s >= 0.0) || std::isinf(cluster.now_s)) {
-    throw Error(Join("now_s: expected seconds >= 0, found ", cluster.now_s));
-  }
+  if (!std::isfinite(cluster.now_s)) throw Error(Join("now_s: expected seconds, found ", cluster.now_s));
   for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
     const ForeignJob& job = cluster.jobs[i];
-    if (job.arrival_s > cluster.now_s) {
-      throw Error(
-          Join("job ", i, ": arrival_s: expected at most now_s, ", cluster.now_s, ", found ", job.arrival_s));
+    if (!(job.arrival_s <= cluster.now_s) || std::isinf(job.arrival_s)) {
+      throw Error(Join("job ", i, ": arrival_s: expected seconds of at most now_s, ", cluster.now_s,
+                       ", found ", job.arrival_s));
+    }
+    if (!(job.deadline_s >= job.arrival_s - kRounding)) {
+      throw Error(Join("job ", i, ": deadline_s: expected no earlier than arrival_s, ", job.arrival_s,
+                       ", or infinity, found ", job.deadline_s));
     }
     if (job.gang < 1) throw Error(Join("job ", i, ": gang: expected at least 1 GPU, found ", job.gang));
     if (granted >= Knowledge::kEstimate &&
@@ -162,6 +166,14 @@ std::vector<double> PairTable(const ForeignCluster& cluster, std::span<const int
   return pairs;
 }
 
+// What the caller's times are made relative to, since a scenario has none below 0. Others stay as they are,
+// to the bit.
+double Origin(const ForeignCluster& cluster) {
+  double origin = std::min(0.0, cluster.now_s);
+  for (const ForeignJob& job : cluster.jobs) origin = std::min(origin, job.arrival_s);
+  return origin;
+}
+
 std::vector<int> ByArrival(std::span<const ForeignJob> jobs) {
   std::vector<int> order(jobs.size());
   std::iota(order.begin(), order.end(), 0);
@@ -187,6 +199,7 @@ Scenario MakeScenario(const ForeignCluster& cluster, std::span<const int> order,
                          table.gang_sizes.end());
   const std::size_t types = cluster.types.size();
   JobTable& jobs = data.jobs;
+  const double origin = Origin(cluster);
   for (int position : order) {
     const ForeignJob& job = cluster.jobs[U(position)];
     const auto rates = cluster.rates.subspan(U(position) * types, types);
@@ -196,11 +209,11 @@ Scenario MakeScenario(const ForeignCluster& cluster, std::span<const int> order,
     jobs.job_type.push_back(static_cast<int>(table.job_types.size()));
     table.job_types.push_back(std::to_string(position));
     jobs.id.push_back(position);
-    jobs.arrival.push_back(job.arrival_s);
+    jobs.arrival.push_back(job.arrival_s - origin);
     jobs.gang.push_back(job.gang);
     jobs.total_steps.push_back(granted >= Knowledge::kEstimate ? job.remaining_steps : 1.0);
     jobs.weight.push_back(job.weight);
-    jobs.deadline.push_back(job.deadline_s);
+    jobs.deadline.push_back(job.deadline_s - origin);
     jobs.requested_s.push_back(job.requested_s);
   }
   // The caller's estimates are estimates already: no further error on them.
@@ -237,11 +250,11 @@ int Lay(const Scenario& scenario, const ForeignCluster& cluster, std::span<const
 SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std::span<const int> order,
                    Knowledge granted) {
   SimState state = Simulator(scenario).state();
-  state.now = cluster.now_s;
+  state.now = cluster.now_s - Origin(cluster);
   for (int job = 0; job < static_cast<int>(order.size()); ++job) {
     const ForeignJob& from = cluster.jobs[U(order[U(job)])];
     state.phase[U(job)] = JobPhase::kWaiting;
-    state.progress_from[U(job)] = state.run_start[U(job)] = state.busy_from[U(job)] = cluster.now_s;
+    state.progress_from[U(job)] = state.run_start[U(job)] = state.busy_from[U(job)] = state.now;
     state.run_seconds[U(job)] = from.attained_s;
     // Of the sighted, total_steps are what is left, and nothing is done.
     if (granted == Knowledge::kBlind && from.attained_steps > 0.0) {

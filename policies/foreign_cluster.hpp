@@ -24,11 +24,11 @@ namespace berth {
 
 // A job that has arrived and is not done.
 struct ForeignJob {
-  double arrival_s = 0.0;        // [0, now_s], same origin as now_s
+  double arrival_s = 0.0;        // at most now_s
   double remaining_steps = 1.0;  // > 0; only read where the scheduler uses estimate or oracle
   double attained_s = 0.0;     // seconds on GPUs so far, the gang counted once; only read from blind upwards
   double weight = 1.0;         // > 0
-  double deadline_s = kNever;  // absolute; kNever = none
+  double deadline_s = kNever;  // from arrival_s on; kNever = none
   double requested_s = std::numeric_limits<double>::quiet_NaN();  // > 0; NaN = no request
   int gang = 1;                                                   // GPUs needed at once
   int running_on = -1;                                            // GPU type, -1 = it waits
@@ -42,7 +42,7 @@ struct ForeignJob {
 
 // Spans are the caller's and need to live only during the call.
 struct ForeignCluster {
-  double now_s = 0.0;
+  double now_s = 0.0;                // s from any origin, that of all times
   std::span<const GpuType> types;    // [G] `count` of those that work; name and count are read
   std::span<const ForeignJob> jobs;  // [J] in any order; of equal arrivals the first named is the first come
   std::span<const double> rates;     // [J, G] steps/s of the whole gang, 0 = cannot run there

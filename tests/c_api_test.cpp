@@ -291,13 +291,19 @@ TEST_CASE("c api: what cannot be is a status and one line, and nothing is touche
     cluster.rates = nullptr, expected = "rates: expected an array of 4";
   }
   SECTION("a future job") {
-    jobs[1].arrival_s = 11.0, expected = "job 1: arrival_s: expected at most now_s";
+    jobs[1].arrival_s = 11.0, expected = "job 1: arrival_s: expected seconds of at most now_s";
   }
   SECTION("a time that is none") {
     jobs[1].arrival_s = NAN, expected = "job 1: arrival";
   }
   SECTION("no clock") {
-    cluster.now_s = -1.0, expected = "now_s: expected seconds >= 0";
+    cluster.now_s = NAN, expected = "now_s: expected seconds";
+  }
+  SECTION("a deadline before it came") {
+    jobs[1].arrival_s = 4.0, jobs[1].deadline_s = 3.0, expected = "job 1: deadline_s: expected no earlier than arrival_s, 4";
+  }
+  SECTION("a request of no time") {
+    jobs[1].requested_s = 0.0, expected = "job 1: requested";
   }
   SECTION("no work left") {
     jobs[0].remaining_steps = 0.0, expected = "job 0: remaining_steps";

@@ -19,7 +19,9 @@
  *   berth_policy_command(policy, &cluster, &details, commands, sizeof *commands, 64, &n, why, sizeof why);
  *
  * When to call: whenever a job has arrived or completed; the policy remembers nothing between calls. Times
- * are seconds from any origin of the caller's, the same for all. Jobs that are done are no longer named.
+ * are seconds from any origin of the caller's, the same for all. Jobs that are done are no longer named, and
+ * those that cannot run are not named yet: each needs a type with `gang` GPUs on which its rate is above 0,
+ * or the call fails. Members but remaining_steps are checked also where no policy reads them.
  *
  * Errors: every function that can fail returns a berth_status and, in `message` (may be NULL), one line that
  * says what was expected and what was found, cut to message_size bytes with its closing zero. Outputs are
@@ -57,10 +59,10 @@ typedef enum berth_status {
   BERTH_OK = 0,
   BERTH_BAD_ARGUMENT = 1, /* a NULL, a size, or a cluster that cannot be (message says which job) */
   BERTH_BAD_FILE = 2,     /* no policy: missing, damaged, of another version, or not replaying its examples */
-  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, one that sees nodes,
-                             devices or features (ObservationV1 and V3 and their blocks do not), or one that
-                             sets nodes, clocks, layouts or replicas; and of berth_policy_decide one that does
-                             more than put jobs on types */
+  BERTH_UNSUPPORTED = 3,  /* a policy, but not for this: flat, semantics `commit`, a network with `memory`,
+                             one that sees nodes, devices or features (ObservationV1 and V3 and their blocks
+                             do not), or one that sets nodes, clocks, layouts or replicas; and of
+                             berth_policy_decide one that does more than put jobs on types */
   BERTH_BUFFER_TOO_SMALL = 4, /* of the output */
   BERTH_OUT_OF_MEMORY = 5,
   BERTH_INTERNAL = 6
@@ -71,7 +73,7 @@ typedef struct berth_policy berth_policy;
 /* What a policy reads of a job's future; more is ignored. */
 typedef enum berth_knowledge {
   BERTH_NONE = 0,
-  BERTH_BLIND = 1,    /* attained_s; with ObservationV3 or blocks of it also attained_steps */
+  BERTH_BLIND = 1,    /* attained_s; with ObservationV3 or blocks of it also attained_steps, which it needs */
   BERTH_ESTIMATE = 2, /* and remaining_steps, as good as you know it */
   BERTH_ORACLE = 3    /* and remaining_steps exactly */
 } berth_knowledge;
@@ -90,15 +92,16 @@ typedef struct berth_gpu_type {
 } berth_gpu_type;
 
 typedef struct berth_job {
-  double arrival_s;       /* <= now_s */
+  double arrival_s;       /* finite, <= now_s */
   double remaining_steps; /* > 0; read where knowledge is BERTH_ESTIMATE or more */
-  double attained_s;      /* seconds on GPUs so far, a gang's counted once; read from BERTH_BLIND on */
+  double attained_s;      /* >= 0: seconds on GPUs so far, a gang's counted once; read from BERTH_BLIND on */
   double weight;          /* > 0 */
-  double deadline_s;      /* INFINITY = none */
-  double requested_s;     /* run time that its user asked for; NAN = none */
+  double deadline_s;      /* >= arrival_s; INFINITY = none */
+  double requested_s;     /* > 0: run time that its user asked for; NAN = none */
   int32_t gang;           /* GPUs that it needs at once, all of one type */
-  int32_t running_on;     /* index of a GPU type, -1 = it waits */
-  double attained_steps;  /* steps done so far; NAN = not told. Read by blind policies of ObservationV3 */
+  int32_t running_on;     /* index of a GPU type on which its rate is above 0, -1 = it waits */
+  double attained_steps;  /* >= 0: steps done so far; NAN = not told. Blind policies of ObservationV3 read it, and
+                             refuse a job with attained_s > 0 that does not tell it (BERTH_BAD_ARGUMENT) */
 } berth_job;
 #define BERTH_JOB_INIT \
   { 0.0, 1.0, 0.0, 1.0, INFINITY, NAN, 1, -1, NAN }
@@ -106,7 +109,7 @@ typedef struct berth_job {
 typedef struct berth_cluster {
   size_t struct_size; /* sizeof(berth_cluster) */
   size_t job_size;    /* sizeof(berth_job) */
-  double now_s;       /* >= 0 */
+  double now_s;       /* finite */
   const berth_gpu_type* types;
   size_t num_types; /* 1 to 64 */
   const berth_job* jobs;

@@ -100,8 +100,8 @@ typedef struct berth_job {
   double requested_s;     /* > 0: run time that its user asked for; NAN = none */
   int32_t gang;           /* GPUs that it needs at once, all of one type */
   int32_t running_on;     /* index of a GPU type on which its rate is above 0, -1 = it waits */
-  double attained_steps;  /* >= 0: steps done so far; NAN = not told. Blind policies of ObservationV3 read it, and
-                             refuse a job with attained_s > 0 that does not tell it (BERTH_BAD_ARGUMENT) */
+  double attained_steps;  /* >= 0: steps done so far; NAN = not told. Blind policies of ObservationV3 read it
+                             and take no job with attained_s > 0 that does not tell it: BERTH_BAD_ARGUMENT */
 } berth_job;
 #define BERTH_JOB_INIT \
   { 0.0, 1.0, 0.0, 1.0, INFINITY, NAN, 1, -1, NAN }

@@ -97,7 +97,7 @@ TEST_CASE("train view: returns, metric, losses, steps and shares of time") {
   const std::vector<std::string> lines = view.Lines();
   REQUIRE(lines.size() == 5);
   const std::string blank(30, ' ');
-  CHECK(lines[0] == "return      " + blank + "█▁  -2.00   of the last 100 episodes");
+  CHECK(lines[0] == "return      " + blank + "█▁  -2.00   of the last episodes");
   CHECK(lines[1] == "mean JCT    " + blank + "▁█  20.00");
   CHECK(lines[2] == "steps/s     " + blank + "▁█  2,000");
   CHECK(lines[3] == "losses      policy_loss 0.0125   value_loss 1.5");
@@ -128,7 +128,7 @@ TEST_CASE("train view: what learning meets, in words") {
 TEST_CASE("train view: a terminal shows the last panel and the bar, and neither in the end") {
   const std::vector<std::string> screen = Screen(Shown(/*terminal=*/true, /*destroyed=*/false));
   REQUIRE(screen.size() == 6);
-  CHECK(screen[0].find("-3.00   of the last 100 episodes") != std::string::npos);
+  CHECK(screen[0].find("-3.00   of the last episodes") != std::string::npos);
   CHECK(screen[4].rfind("time        environment #####", 0) == 0);
   CHECK(screen[5].rfind("train [#######", 0) == 0);
   for (const std::string& line : Screen(Shown(true, true))) CHECK(line.empty());

@@ -99,7 +99,7 @@ void TrainView::Add(const TrainProgress& now) {
 std::vector<std::string> TrainView::Lines(const std::vector<std::string>& notes) const {
   if (returns_.empty()) return {};
   const std::string of =
-      std::isnan(last_.recent_return) ? "   so far, in the first episodes" : "   of the last 100 episodes";
+      std::isnan(last_.recent_return) ? "   so far, in the first episodes" : "   of the last episodes";
   std::vector<std::string> lines = {Labelled("return", returns_, returns_.back()) + of,
                                     Labelled(metric_, metrics_, metrics_.back()),
                                     Labelled("steps/s", rates_, rates_.back())};

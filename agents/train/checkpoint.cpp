@@ -109,9 +109,7 @@ TrainCounters ReadCounters(const h5::Reader& in) {
   const auto whole = in.Array<std::int64_t>("counters/steps", 2);
   const auto real = in.Array<double>("counters/figures", 2);
   counters.steps = whole[0];
-  counters.best_step = whole[1];
   counters.wall_s = real[0];
-  counters.best_return = real[1];
   counters.validated_steps =  // files of before 0.2.0 do not say
       in.Has("counters/validated") ? in.Array<std::int64_t>("counters/validated", 1)[0] : counters.steps;
   if (in.Has("members/began")) {
@@ -148,8 +146,9 @@ void SaveCheckpoint(const std::string& path, const RunIdentity& run, const Train
   if (ranks.rank() != 0) return agent.Save(nullptr);
   h5::Writer out(path, kCheckpointKind, run.members > 1 ? kCheckpointVersion : kVersionOfOne);
   WriteIdentity(out, run);
-  out.Array<std::int64_t>("counters/steps", std::vector<std::int64_t>{counters.steps, counters.best_step});
-  out.Array<double>("counters/figures", std::vector<double>{counters.wall_s, counters.best_return});
+  // The 0s stand where a best mean return and its step once were, which nothing read.
+  out.Array<std::int64_t>("counters/steps", std::vector<std::int64_t>{counters.steps, 0});
+  out.Array<double>("counters/figures", std::vector<double>{counters.wall_s, 0.0});
   out.Array<std::int64_t>("counters/validated", std::vector<std::int64_t>{counters.validated_steps});
   if (run.members > 1) {
     out.Integer("members_trained", static_cast<std::int64_t>(trained.size()));

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,6 @@ inline constexpr int kCheckpointExamples = 16;
 struct TrainCounters {
   std::int64_t steps = 0;
   double wall_s = 0.0;
-  double best_return = -std::numeric_limits<double>::infinity();  // of the recent episodes' means
-  std::int64_t best_step = 0;
   // After how many steps, and seconds, the present member's part of the training began.
   double began_steps = 0.0, began_s = 0.0;
   // Up to which step validations are done: where a run is continued, one may be due that was cut off.

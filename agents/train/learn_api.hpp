@@ -24,10 +24,11 @@ struct TrainProgress {
   int member = 1, members = 1;              // which of how many is trained
   double wall_s = 0, steps_per_s = 0;       // rate over the last window
   double mean_return = 0, mean_metric = 0;  // of the episodes that ended in the last window (NaN when none)
-  double recent_return = 0, recent_metric = 0;    // of the last 100 episodes or fewer (NaN when none)
+  // Of the recent episodes: the latest windows, whole, of this session that together hold 100 or more, so
+  // thousands where one holds them; all there are where they are fewer. NaN when none.
+  double recent_return = 0, recent_metric = 0;
   double running_return = 0, running_metric = 0;  // so far, of the episodes under way (NaN when none)
-  double backlog_begin = 0,
-         backlog_end = 0;  // jobs in the system as the last 100 episodes began and ended (NaN when none)
+  double backlog_begin = 0, backlog_end = 0;      // jobs in the system as the recent episodes began and ended
   double env_share = 0, act_share = 0, learn_share = 0;  // of wall time, last window
   std::vector<std::pair<std::string, double>> losses;    // "losses/policy_loss", "charts/learning_rate", ...
 };
@@ -82,7 +83,7 @@ struct TrainOutcome {
   bool interrupted = false;
   std::int64_t steps = 0, steps_before = 0;  // in all; of them before this session
   double wall_s = 0;
-  double mean_return = 0, mean_metric = 0;  // of the last 100 episodes or fewer
+  double mean_return = 0, mean_metric = 0;  // TrainProgress::recent_return and recent_metric
   std::string checkpoint;                   // path
   std::string device;                       // "cpu" or "cuda:0 (name)"
   std::string lost;  // another rank ended or hung: which one, what was saved; "" = none

@@ -33,7 +33,8 @@ double MeanOf(double sum, std::int64_t count) {
   return count > 0 ? sum / static_cast<double>(count) : kNaN;
 }
 
-// Means over the latest windows that together hold 100 episodes, or all there are.
+// Means over the latest windows, whole, that together hold 100 episodes or more; over all of this session
+// where it has fewer.
 class Recent {
  public:
   void Add(const EpisodeStats& stats) {
@@ -310,11 +311,6 @@ class Trainer {
     progress.recent_metric = recent_.MeanMetric();
     progress.running_return = MeanOf(stats.running_return_sum, stats.running);
     progress.running_metric = MeanOf(stats.running_metric_sum, stats.running);
-    const double mean = progress.recent_return;
-    if (mean > counters_.best_return) {
-      counters_.best_return = mean;
-      counters_.best_step = counters_.steps;
-    }
     if (log_) log_->Write(progress);
     if (request_.on_progress && Writes()) request_.on_progress(progress);
     window_started_ = now;

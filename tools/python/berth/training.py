@@ -36,9 +36,10 @@ def train(agent: str | None = None, *, out: StrPath | None = None, workload: str
         Goes on with the run in `out`, and ends as if it had never stopped; options that are not given are the run's own.
     callback
         Is told of every update of progress.csv, about once a second and at the end, on another thread than this one. What is true
-        ends the training. A dict: steps, total_steps, steps_per_s, wall_s, mean_jct_s and mean_return (of the last 100 episodes;
-        nan before one ended; running_jct_s and running_return: of those under way), backlog_begin, backlog_end, member, members,
-        losses (a dict), notes (lines: validations, findings), env_share, act_share, learn_share.
+        ends the training. A dict: steps, total_steps, steps_per_s, wall_s, mean_jct_s and mean_return (of the latest
+        updates that together hold 100 episodes or more; nan before one ended, or a job completed in one; running_jct_s and
+        running_return: of those under way), backlog_begin, backlog_end, member, members, losses (a dict), notes (lines: validations,
+        findings), env_share, act_share, learn_share.
     progress
         Shows a bar (tqdm).
     from_policy

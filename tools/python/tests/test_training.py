@@ -29,7 +29,7 @@ LONG = dict(SHORT, steps=150_000)
 
 
 def arrays_of(path):
-    """Every array of an HDF5 file by name, but seconds of training, and when the best of what was told about once a second was."""
+    """Every array of an HDF5 file by name, but seconds of training."""
     import h5py
 
     found = {}
@@ -37,7 +37,6 @@ def arrays_of(path):
         file.visititems(lambda name, item: found.update({name: item[()].tolist()}) if isinstance(item, h5py.Dataset) else None)
     found.pop("counters/figures", None)
     found["members/began"] = found.get("members/began", [])[:1]
-    found["counters/steps"] = found.get("counters/steps", [])[:1]
     return found
 
 

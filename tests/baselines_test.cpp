@@ -107,6 +107,21 @@ TEST_CASE("conservative: nobody in the queue is delayed, easy only spares the he
         Log{"0 start 0@0", "0 start 1@0", "100 start 2@0", "200 start 3@0", "250 start 4@0"});
 }
 
+// Job 2 ends as job 0 does, at 1000.3 or 1001, where the head starts on both GPUs. 100.6 + 899.7 is one rounding above 1000.3.
+TEST_CASE("easy, conservative: who ends as a reservation begins may start, whenever the clock began", "[baselines]") {
+  for (const auto& [first, last] : {std::pair(0.3, 100.6), std::pair(1.0, 101.3)}) {
+    ScenarioData data =
+        test::TinyData({{"a", 2}}, {{1.0}}, {{first, 1000, 0, 1}, {first, 500, 0, 2}, {last, 899.7, 0, 1}});
+    data.jobs.requested_s = {1000, 500, 899.7};
+    for (const char* spec : {"easy", "conservative"}) {
+      CAPTURE(first, spec);
+      const std::vector<double> ends = test::Ends(spec, Scenario(data));
+      CHECK(ends[2] == Approx(first + 1000.0));
+      CHECK(ends[1] == Approx(first + 1500.0));
+    }
+  }
+}
+
 TEST_CASE("conservative: the type on which it would finish, or start, earliest", "[baselines]") {
   // a: 1 GPU at 10 steps/s, busy until 10; b: 1 at 1 step/s, free. Job 1 (1000 steps): on a 10-110, on b
   // 1-1001.

@@ -47,8 +47,9 @@ double AvailabilityProfile::EarliestStart(int gang, double seconds) {
     if (steps_[i].free < gang) continue;
     const double start = steps_[i].time;
     std::size_t next = i + 1;
-    while (next < steps_.size() && steps_[next].time < start + seconds && steps_[next].free >= gang) ++next;
-    if (next == steps_.size() || steps_[next].time >= start + seconds) return start;
+    const auto reached = [&] { return next == steps_.size() || NoLater(start + seconds, steps_[next].time); };
+    while (!reached() && steps_[next].free >= gang) ++next;
+    if (reached()) return start;
     i = next;  // too few there: no start up to that step can work
   }
   return std::numeric_limits<double>::infinity();
@@ -56,7 +57,10 @@ double AvailabilityProfile::EarliestStart(int gang, double seconds) {
 
 void AvailabilityProfile::Reserve(double start, double end, int gang) {
   const std::size_t first = Cut(start);
-  const std::size_t last = end == std::numeric_limits<double>::infinity() ? steps_.size() : Cut(end);
+  std::size_t last = first + 1;
+  while (last < steps_.size() && !NoLater(end, steps_[last].time)) ++last;
+  const bool begins = last < steps_.size() && steps_[last].time <= end;  // a step there, but for rounding
+  if (!begins && end < std::numeric_limits<double>::infinity()) last = Cut(end);
   for (std::size_t i = first; i < last; ++i) {
     steps_[i].free -= gang;
     BERTH_CHECK(steps_[i].free >= 0, "reserved ", -steps_[i].free, " GPUs too many at ", steps_[i].time);

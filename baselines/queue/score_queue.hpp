@@ -55,7 +55,7 @@ class Opening {
  private:
   bool Reserved(int type) const { return type == reservation.type; }
   bool EndsInTime(double seconds) const {
-    return ReleaseAfter(view_, view_.now(), seconds) <= reservation.start;
+    return NoLater(ReleaseAfter(view_, view_.now(), seconds), reservation.start);
   }
 
   const ClusterView& view_;

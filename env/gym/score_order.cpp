@@ -184,7 +184,8 @@ void ScoreOrder::HoldBack(const ClusterView& view, const Plan& plan, const Place
 bool ScoreOrder::Passes(const ClusterView& view, const Placement& placement) {
   Reservation& reserved = reserved_[U(placement.type)];
   if (!reserved.held) return true;
-  if (EstimatedRelease(view, placement.job, placement.type, view.now()) <= reserved.vacancy.time) return true;
+  const double end = EstimatedRelease(view, placement.job, placement.type, view.now());
+  if (NoLater(end, reserved.vacancy.time)) return true;
   const int gang = view.Gang(placement.job);
   if (gang > reserved.vacancy.spare) return false;
   reserved.vacancy.spare -= gang;

@@ -5,6 +5,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/predict/run_times.hpp"
 #include "env/sim/scenario.hpp"
 
 namespace berth {
@@ -209,7 +210,7 @@ void QueueModel::FillEasy(std::size_t from, int head) {
   for (std::size_t i = from; i < queue_.size(); ++i) {
     const int job = queue_[i], gang = jobs_[U(job)].gang;
     const auto delays = [&](int type) {  // unless it takes spare GPUs
-      return type == shadow.type && now_ + Seconds(job, type) > shadow.time;
+      return type == shadow.type && !NoLater(now_ + Seconds(job, type), shadow.time);
     };
     const int best = FastestFit(job, [&](int type) { return !delays(type) || gang <= shadow.spare; });
     if (best < 0) continue;

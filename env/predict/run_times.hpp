@@ -3,9 +3,17 @@
 // these.
 #pragma once
 
+#include <cmath>
+
 #include "env/sim/cluster_view.hpp"
 
 namespace berth {
+
+// Is one moment no later than another, both sums of times of their size, which round differently? What runs
+// until the start of a reservation may run before it, whenever the clock began.
+inline bool NoLater(double time, double limit) {
+  return time <= limit + 1e-12 * std::abs(limit);
+}
 
 // Seconds on its fastest type, from its start: the request that the published score rules read. Needs
 // kEstimate where nothing is requested.

@@ -8,8 +8,11 @@
 
 #include "agents/dqn/replay.hpp"
 #include "agents/learner/returns.hpp"
+#include "agents/train/trainer.hpp"
+#include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
+#include "env/gym/vec_env.hpp"
 #include "tests/catch.hpp"
 #include "tests/learn/cartpole.hpp"
 
@@ -263,6 +266,29 @@ TEST_CASE("PPO standardises the advantages of each minibatch by itself, and leav
   CHECK(singles == Approx(sum).epsilon(1e-4));
   CHECK(loss_sum("minibatch=5", raw) == Approx(0.0).margin(1e-4));
   CHECK(loss_sum("minibatch=5,normalize_advantage=false", raw) == Approx(sum).epsilon(1e-4));
+}
+
+TEST_CASE("a training whose episodes end before any job has a mean return and no mean JCT") {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("v100=4");
+  SchedEnvOptions options;
+  options.mdp.visible = 3;
+  options.warmup_jobs = 0;
+  options.episode_jobs = 3;
+  const auto env = MakeVecEnv(MakeWorkload("toy(rate=60,size=1e9)", settings), options, /*num_envs=*/2, 1);
+  TrainRequest request;
+  request.agent = "ppo(n_steps=8,minibatch=16,epochs=1)", request.network = "mlp(hidden=4)";
+  request.env = env.get();
+  request.steps = 256;
+  request.device = "cpu";
+  request.gpu_types = {"v100"};
+  TrainProgress last;
+  request.on_progress = [&](const TrainProgress& now) { last = now; };
+  const TrainOutcome outcome = Train(request);
+  CHECK(outcome.mean_return < 0.0);
+  CHECK(std::isnan(outcome.mean_metric));
+  CHECK(last.recent_return == outcome.mean_return);
+  CHECK(std::isnan(last.recent_metric));
 }
 
 }  // namespace berth

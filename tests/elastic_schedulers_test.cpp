@@ -184,6 +184,24 @@ TEST_CASE("elastic schedulers: legal and live whatever is on") {
   }
 }
 
+// Three jobs of 40,000 GPU-seconds have 3, 3 and 2 of 8 GPUs. Two of the first one are to go at 60,000 s, which is told at 1,000 s: as wide
+// as it is it takes one of the six others. The first two end at 13,333 s, and 13,333 GPU-seconds of the third are left for six: 15,556 s.
+// optimus shares out anew as they go; none lasts longer.
+TEST_CASE("elastic schedulers: a job on GPUs about to go stays as wide as it is") {
+  const Scenario scenario = With(test::TinyData({{"a", 8}}, {{1.0}}, {{0, 20000, 0, 2}, {0, 20000, 0, 2}, {0, 20000, 0, 2}}),
+                                 "elasticity(scaling=linear,measured=false,min_factor=0.5,max_factor=4,resize_s=0);"
+                                 "failures(mtbf_h=0,events=60000:90000:gpu:a/0:59000|60000:90000:gpu:a/1:59000)");
+  for (const char* spec : {"equal_share", "optimus_tuned", "optimus"}) {
+    CAPTURE(spec);
+    const std::vector<double> ends = Completions(spec, scenario);
+    CHECK(*std::max_element(ends.begin(), ends.end()) < 15700.0);
+    if (spec == std::string("optimus")) continue;
+    CHECK(ends[0] == Approx(40000.0 / 3.0));
+    CHECK(ends[1] == Approx(40000.0 / 3.0));
+    CHECK(ends[2] == Approx(140000.0 / 9.0));
+  }
+}
+
 // The only GPU is out from 30 to 50 s: the job starts anew at 50. With a notice of 10 s, too, it runs on until 30.
 TEST_CASE("pollux: nothing is in service") {
   for (const char* spec : {"pollux", "pollux(search=genetic,generations=2)", "pollux(interval=0)"}) {

@@ -44,8 +44,12 @@ class EqualShare final : public Scheduler {
   int Next(const ClusterView& view, int job) const {
     const int type = plan_.TypeOf(job), from = plan_.WidthOf(job);
     const double rate = view.RateAt(job, type, from);
-    for (int width = from + 1; width <= std::min(plan_.Reach(job), view.MaxGang(job)); ++width) {
-      if (view.RateAt(job, type, width) > rate) return width;
+    const auto faster = [&](int width) {
+      return plan_.Costs(view, job, width) <= plan_.room(type) && view.RateAt(job, type, width) > rate;
+    };
+    if (const int next = plan_.Next(view, job); next <= view.MaxGang(job) && faster(next)) return next;
+    for (int width = from + 1; width <= view.MaxGang(job); ++width) {
+      if (faster(width)) return width;
     }
     return 0;
   }

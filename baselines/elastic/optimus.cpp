@@ -16,6 +16,8 @@ constexpr ParamInfo kOptimusParams[] = {
     {"interval", "600", "s between allocations; in between jobs start on idle GPUs, on their least width"},
 };
 
+constexpr double kNoGpu = 1e-9;  // GPUs: a step that takes none comes first
+
 class Optimus final : public Scheduler {
  public:
   explicit Optimus(double interval) : interval_(interval) {}
@@ -42,7 +44,7 @@ class Optimus final : public Scheduler {
 
  private:
   struct Step {
-    double gain = 0.0;  // s less to go, for each GPU more
+    double gain = 0.0;  // s less to go, for each GPU more that it takes
     int job = -1, width = 0;
   };
 
@@ -51,11 +53,12 @@ class Optimus final : public Scheduler {
     Step best;
     const int type = plan_.TypeOf(job), from = plan_.WidthOf(job);
     const double steps = view.RemainingSteps(job), now = steps / view.RateAt(job, type, from);
-    const int reach = std::min(plan_.Reach(job), view.MaxGang(job));
-    for (int width = from + 1; width <= reach; ++width) {
+    for (int width = from + 1; width <= view.MaxGang(job); ++width) {
+      const int costs = plan_.Costs(view, job, width);
+      if (costs > plan_.room(type)) continue;
       const double rate = view.RateAt(job, type, width);
       if (rate <= 0.0) continue;
-      const double gain = (now - steps / rate) / (width - from);
+      const double gain = (now - steps / rate) / std::max<double>(costs, kNoGpu);
       if (gain > best.gain) best = {gain, job, width};
     }
     return best;
@@ -80,7 +83,8 @@ class Optimus final : public Scheduler {
       std::pop_heap(steps_.begin(), steps_.end(), less);
       const Step step = steps_.back();
       steps_.pop_back();
-      if (step.width <= plan_.Reach(step.job)) plan_.Widen(view, step.job, step.width);
+      if (plan_.Costs(view, step.job, step.width) <= plan_.room(plan_.TypeOf(step.job)))
+        plan_.Widen(view, step.job, step.width);
       push(step.job);
     }
   }

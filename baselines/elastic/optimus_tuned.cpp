@@ -34,8 +34,9 @@ class OptimusTuned final : public Scheduler {
       const auto best = std::max_element(
           jobs_.begin(), jobs_.end(), [](const Candidate& a, const Candidate& b) { return a.gain < b.gain; });
       if (best == jobs_.end() || best->gain <= 0.0) break;
-      const int wider = plan_.WidthOf(best->job) + 1;
-      if (wider <= plan_.Reach(best->job)) plan_.Widen(view, best->job, wider);
+      const int wider = plan_.Next(view, best->job);
+      if (plan_.Costs(view, best->job, wider) <= plan_.room(plan_.TypeOf(best->job)))
+        plan_.Widen(view, best->job, wider);
       best->gain = Gain(view, best->job);
     }
     plan_.MoveOffLeaving(view);
@@ -45,14 +46,15 @@ class OptimusTuned final : public Scheduler {
  private:
   struct Candidate {
     int job;
-    double gain;  // s less to go with one GPU more
+    double gain;  // s less to go on the next width, for each GPU more that it takes
   };
 
   double Gain(const ClusterView& view, int job) {
     const int type = plan_.TypeOf(job), gpus = plan_.WidthOf(job);
-    if (gpus + 1 > std::min(plan_.Reach(job), Most(view, job, type))) return 0.0;
-    return (StepSeconds(view, job, type, gpus) - StepSeconds(view, job, type, gpus + 1)) *
-           StepsLeft(view, job);
+    const int wider = plan_.Next(view, job), costs = plan_.Costs(view, job, wider);
+    if (costs > plan_.room(type) || wider > Most(view, job, type)) return 0.0;
+    return (StepSeconds(view, job, type, gpus) - StepSeconds(view, job, type, wider)) * StepsLeft(view, job) /
+           std::max(costs, 1);
   }
 
   const SpeedOnType& Speed(const ClusterView& view, int job, int type) const {

@@ -36,6 +36,14 @@ int WidthPlan::Least(const ClusterView& view, int job, int type) {
 bool WidthPlan::Place(const ClusterView& view, int job) {
   if (WidthOf(job) > 0) return true;
   const int here = view.TypeOf(job);
+  if (here >= 0 &&
+      !AllInService(view, job)) {  // as wide as it is, where it would take no more than on its least
+    const int held = HeldInService(view, job);
+    if (held <= std::min(room(here), Least(view, job, here))) {
+      Put(view, job, here, view.Width(job));
+      return true;
+    }
+  }
   int best = -1;
   double best_rate = 0.0;
   for (int type = 0; type < view.num_types(); ++type) {
@@ -61,6 +69,11 @@ void WidthPlan::Widen(const ClusterView& view, int job, int width) {
   width_[Index(job)] = width, taken_[Index(job)] = takes;
 }
 
+int WidthPlan::Next(const ClusterView& view, int job) const {
+  const int next = WidthOf(job) + 1, now = TypeOf(job) == view.TypeOf(job) ? view.Width(job) : 0;
+  return now > next && Costs(view, job, now) <= Costs(view, job, next) ? now : next;
+}
+
 void WidthPlan::MoveOffLeaving(const ClusterView& view) {
   for (int job : view.running()) {
     const int width = view.Width(job);
@@ -74,8 +87,8 @@ void WidthPlan::MoveOffLeaving(const ClusterView& view) {
     int best = -1, best_width = 0;
     double best_rate = EndsInTime(view, job) ? view.RateAt(job, here, WidthOf(job)) : 0.0;
     for (int type = 0; type < view.num_types(); ++type) {
-      const int most = std::min(WidthOf(job), room(type) + (type == here ? held : 0));
-      for (int width = view.MinGang(job); width <= most; ++width) {
+      const int has = type == here ? held : 0, most = std::min(WidthOf(job), room(type) + has);
+      for (int width = std::max(view.MinGang(job), has + 1); width <= most; ++width) {
         const double rate = view.RateAt(job, type, width);
         if (rate > best_rate || (best >= 0 && rate == best_rate && type == here && best != here))
           best = type, best_width = width, best_rate = rate;

@@ -3,7 +3,7 @@
 //
 //   plan.Begin(view);                                     // an empty cluster, but for who keeps what goes
 //   plan.Place(view, job);                                // on its least width
-//   if (int width = ...; width <= plan.Reach(job)) plan.Widen(view, job, width);
+//   if (plan.Costs(view, job, width) <= plan.room(plan.TypeOf(job))) plan.Widen(view, job, width);
 //   plan.MoveOffLeaving(view);                            // who still stays on GPUs about to go, to what is
 //   idle plan.Emit(view, decision);                            // stops, moves, resizes and starts that lead
 //   there
@@ -30,17 +30,24 @@ class WidthPlan {
   // room, or was it placed before?
   bool Place(const ClusterView& view, int job);
   void Put(const ClusterView& view, int job, int type, int width);  // REQUIRES: it is not placed
-  void Widen(const ClusterView& view, int job, int width);  // REQUIRES: it is placed, width <= Reach(job)
+  // REQUIRES: it is placed, and the width costs no more than the room of its type.
+  void Widen(const ClusterView& view, int job, int width);
+  // GPUs more of the room that a placed job would take on another width; 0 and less where it would stay on
+  // GPUs about to go, all of `width` where it would leave them.
+  int Costs(const ClusterView& view, int job, int width) const {
+    return Takes(view, job, TypeOf(job), width) - taken_[Index(job)];
+  }
+  // One more than a placed job has, or those on which it runs now where these cost no more.
+  int Next(const ClusterView& view, int job) const;
 
   // Those on GPUs of which some are about to go: who is placed nowhere stays, where the others that it holds
-  // are left. Then each goes to as many of what is left or fewer, where it runs fastest; who ends in time
-  // only where that is faster.
+  // are left. Then each that finds GPUs idle goes there, on as many as it has or fewer, where it runs
+  // fastest; who ends in time only where that is faster.
   void MoveOffLeaving(const ClusterView& view);
 
   int TypeOf(int job) const { return type_[Index(job)]; }    // -1 = not placed
   int WidthOf(int job) const { return width_[Index(job)]; }  // 0 = not placed
   int room(int type) const { return room_[Index(type)]; }
-  int Reach(int job) const { return taken_[Index(job)] + room(TypeOf(job)); }  // all that it could have anew
   bool OnLeaving(int job) const { return taken_[Index(job)] < WidthOf(job); }  // placed on GPUs about to go
   bool RunsOn(const ClusterView& view, int job) const;  // placed where it runs, on those very GPUs
   void Emit(const ClusterView& view, Decision& decision) const;

@@ -6,63 +6,17 @@
 
 #include "env/base/index.hpp"
 #include "env/features/table.hpp"
-#include "env/gym/decision_point.hpp"
 #include "env/gym/vec_env.hpp"
 #include "env/sim/simulator.hpp"
-#include "tests/a100s.hpp"
 #include "tests/catch.hpp"
+#include "tests/seen_rows.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
 namespace {
 
-MdpSpec WithEntities(const std::string& blocks, const std::string& actions = "start") {
-  MdpSpec mdp;
-  mdp.encoder = "observation(blocks=" + blocks + ")";
-  mdp.actions = actions;
-  mdp.on_change = false;
-  return mdp;
-}
-
-// The observation at the present point, and its channels by name.
-class SeenRows {
- public:
-  SeenRows(Simulator& simulator, const MdpSpec& mdp, int q = 0) : point_(mdp) {
-    const ClusterView view = simulator.View(mdp.knowledge);
-    point_.Begin(view);
-    point_.Start(view);
-    point_.Gather(view);
-    point_.Observe(view, q);
-    point_.OpenMask(view);
-  }
-  const DecisionPoint& point() const { return point_; }
-  int rows() const { return point_.layout().q; }
-  float At(int row, const std::string& channel) const {
-    const std::vector<ChannelInfo>& job = point_.encoder().job;
-    for (std::size_t c = 0; c < job.size(); ++c) {
-      if (job[c].name == channel)
-        return point_.observation()[U(row) * U(point_.layout().job_channels) + c];
-    }
-    FAIL("no channel " << channel);
-    return 0.0F;
-  }
-  float Global(const std::string& channel) const {
-    const std::vector<ChannelInfo>& global = point_.encoder().global;
-    for (std::size_t c = 0; c < global.size(); ++c) {
-      if (global[c].name == channel) return point_.observation()[U(point_.layout().global_offset()) + c];
-    }
-    FAIL("no channel " << channel);
-    return 0.0F;
-  }
-  // 0 in all channels.
-  bool Absent(int row) const {
-    const auto first = point_.observation().begin() + row * point_.layout().job_channels;
-    return std::all_of(first, first + point_.layout().job_channels, [](float x) { return x == 0.0F; });
-  }
-
- private:
-  DecisionPoint point_;
-};
+using test::SeenRows;
+using test::WithEntities;
 
 double Minutes(double seconds) {
   return std::log(1.0 + seconds / 60.0) / 10.0;
@@ -202,44 +156,6 @@ TEST_CASE("entities: tenants by hand, and what a job's tenant is due") {
   CHECK(seen.At(6, "fair") == Approx((3.0 / 8.0 + 4.0 / 8.0) / 2.0));
   CHECK(seen.At(6, "held") == Approx(0.25));
   CHECK(seen.At(6, "served") == Approx(0.5));  // all of it, and none
-}
-
-TEST_CASE("entities: GPUs in slices are no more GPUs, in tenants and in the queue") {
-  // Four A100s, which could be 28 slices and more. Job 0 has all of them, job 1 of another tenant wants all.
-  ScenarioData data = test::A100s(4, {{0, 3600, 0, 4}, {600, 60, 0, 4}}, {1.0}, "partitions");
-  data.jobs.tenant = {0, 1};
-  data.tenants = {{"a", 1.0}, {"b", 1.0}};
-  Simulator simulator{Scenario(std::move(data))};
-  CHECK((simulator.scenario().num_whole_gpus() == 4 && simulator.scenario().num_gpus() > 4));
-  REQUIRE(simulator.AdvanceToDecision());
-  {
-    const SeenRows idle(simulator, WithEntities("queue:1+tenants:1"));
-    CHECK(idle.Global("idle") == 1.0F);
-  }
-  Decision decision;
-  decision.Start(0, 0);
-  REQUIRE(simulator.Apply(decision).ok());
-  REQUIRE(simulator.AdvanceToDecision());
-  const SeenRows seen(simulator, WithEntities("queue:1+tenants:1"));
-  CHECK((seen.At(0, "tenant_held") == 1.0F && seen.At(0, "tenant_due") == -0.5F));
-  CHECK((seen.At(2, "held") == 1.0F && seen.At(3, "held") == 0.0F));
-  CHECK(seen.At(3, "wanted") == Approx(std::log(2.0)));
-  CHECK(seen.At(0, "rho") == Approx(std::log(3600.0 / 7200.0)));  // alone on half of every GPU
-  CHECK(seen.Global("demand") == Approx(std::log(3.0)));
-  CHECK(seen.Global("idle") == 0.0F);
-  // Two A100s in halves: a slice is three sevenths of one, and so of the tenant's, of the type's and of idle ones.
-  data = test::A100s(2, {{0, 3600}, {600, 60}}, {3.0 / 7.0}, "partitions(layout=3g.40gb+3g.40gb)");
-  Simulator halves{Scenario(std::move(data))};
-  REQUIRE(halves.AdvanceToDecision());
-  int slice = 1;
-  while (halves.state().free_gpus[U(slice)] == 0) ++slice;
-  decision.Clear();
-  decision.Start(0, slice);
-  REQUIRE(halves.Apply(decision).ok());
-  REQUIRE(halves.AdvanceToDecision());
-  const SeenRows three(halves, WithEntities("queue:1+tenants:1"));
-  CHECK(three.At(0, "tenant_held") == Approx(3.0 / 14.0));
-  CHECK(three.Global("idle") == Approx(3.0 * 3.0 / 14.0));
 }
 
 TEST_CASE("entities: jobs held back by hand, nearest first, with the rows of those they wait for") {

@@ -21,7 +21,8 @@ constexpr std::size_t kMostLogJobs = 4096;  // of a log: every k-th
 struct Sums {
   double logs = 0.0, run_s = 0.0, gang_s = 0.0;
   int jobs = 0;
-  std::vector<double> gpus;         // [G]
+  std::vector<double> gpus;         // [G] of slices 0
+  std::vector<TypePart> parts;      // [G]
   std::vector<TypedWork> arriving;  // GPU s a second
 };
 
@@ -41,8 +42,11 @@ void Add(const Scenario& scenario, int begin, int end, int draws, Sums& sums) {
     for (std::size_t g = 0; g < types.size(); ++g)
       sums.arriving.back().speed.push_back(scenario.Rate(job, static_cast<int>(g)) / scenario.BestRate(job));
   }
-  sums.gpus.resize(types.size());
-  for (std::size_t g = 0; g < types.size(); ++g) sums.gpus[g] += static_cast<double>(types[g].count) / draws;
+  sums.gpus.resize(types.size()), sums.parts.resize(types.size());
+  for (std::size_t g = 0; g < types.size(); ++g) {
+    sums.parts[g] = types[g].part;
+    if (types[g].part.whole < 0) sums.gpus[g] += static_cast<double>(types[g].count) / draws;
+  }
 }
 
 // The nearest, by ratio, of what one would say: 2 min, 90 s, 10 h.
@@ -74,7 +78,7 @@ WorkloadNumbers NumbersOf(const ScenarioSource& source, Window jobs) {
   numbers.typical_run_s = std::exp(sums.logs / sums.jobs);
   const double gpus = std::accumulate(sums.gpus.begin(), sums.gpus.end(), 0.0);
   numbers.held_jobs = gpus / (sums.gang_s / sums.run_s);
-  numbers.load = FindLoadPrices(sums.arriving, sums.gpus).load;
+  numbers.load = FindLoadPrices(sums.arriving, sums.gpus, sums.parts).load;
   if (numbers.load == 0.0) {
     constexpr int kItsOwn = 0;
     if (!source.fixed())

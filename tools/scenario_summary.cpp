@@ -54,7 +54,7 @@ Json ScenarioJson(const Scenario& scenario) {
   json["name"] = data.name;
   json["provenance"] = data.provenance;
   json["cluster"] = ClusterText(data.cluster);
-  json["gpus"] = scenario.num_gpus();
+  json["gpus"] = scenario.num_whole_gpus();
   json["jobs"] = scenario.num_jobs();
   json["job_types"] = data.throughputs.job_types.size();
   json["clock"] = data.clock.ToString();

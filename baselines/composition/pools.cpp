@@ -149,7 +149,7 @@ class Pools final : public Scheduler {
     int best = -1;
     double load = 0.0, speed = 0.0;
     for (int pool = 0; pool < pools; ++pool) {
-      const double its_speed = Speed(view, job, pool), its_load = wanted_[U(pool)] / Gpus(pool);
+      const double its_speed = Speed(view, job, pool), its_load = wanted_[U(pool)] / Gpus(view, pool);
       if (its_speed <= 0.0) continue;
       const bool faster = its_speed > speed, lighter = its_load < load;
       const bool better = rule_.by == Route::kSpeed ? faster || (its_speed == speed && lighter)
@@ -160,7 +160,12 @@ class Pools final : public Scheduler {
     return best;
   }
 
-  double Gpus(int pool) const { return std::accumulate(size_[U(pool)].begin(), size_[U(pool)].end(), 0.0); }
+  double Gpus(const ClusterView& view, int pool) const {
+    double gpus = 0.0;
+    for (int type = 0; type < view.num_types(); ++type)
+      gpus += size_[U(pool)][U(type)] * view.PartOfGpu(type);
+    return gpus;
+  }
 
   int Named(const ClusterView& view, int job) const {
     for (std::size_t pool = 0; pool < pools_.size(); ++pool) {
@@ -172,9 +177,10 @@ class Pools final : public Scheduler {
 
   // Parts of a cluster grow and shrink; the whole does not.
   void RefuseIfNever(const ClusterView& view, int job) const {
-    int gpus = 0;
-    for (const GpuType& type : view.types()) gpus += type.count;
-    if (gpus < view.num_gpus()) return;
+    double gpus = 0.0;
+    for (int type = 0; type < view.num_types(); ++type)
+      gpus += view.types()[U(type)].count * view.PartOfGpu(type);
+    if (gpus < view.num_whole_gpus() - 1e-6) return;
     throw Error(Join("pools: parameter 'pools': expected a pool that can run job ", view.Id(job), " of gang ",
                      view.Gang(job), ", found none: it would wait for ever"));
   }

@@ -191,10 +191,12 @@ std::vector<SlurmTake> SlurmNodeTable::Held(const ClusterView& view, int job) co
   return held;
 }
 
-int SlurmNodeTable::GpusIn(int partition) const {
+int SlurmNodeTable::GpusIn(const ClusterView& view, int partition) const {
   int gpus = 0;
-  for (std::size_t n = 0; n < nodes_.size(); ++n)
-    gpus += in_partition_[U(partition)][n] != 0 ? nodes_[n].gpus : 0;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const bool whole = view.cluster().types[U(nodes_[n].type)].part.whole < 0;
+    if (whole && in_partition_[U(partition)][n] != 0) gpus += nodes_[n].gpus;
+  }
   return gpus;
 }
 

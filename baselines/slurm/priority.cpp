@@ -144,11 +144,11 @@ double SlurmPriority::Age(const ClusterView& view, int job) const {
 double SlurmPriority::SizeFactor(const ClusterView& view, int job, double limit_s) const {
   int nodes_in_all = 0, per_node = 1;
   for (const GpuType& type : view.cluster().types) {
-    if (type.count == 0) continue;
+    if (type.count == 0 || type.part.whole >= 0) continue;
     nodes_in_all += (type.count + type.gpus_per_node - 1) / type.gpus_per_node;
     per_node = std::max(per_node, type.gpus_per_node);
   }
-  const double all = std::max(1, nodes_in_all), gpus = std::max(1, view.num_gpus());
+  const double all = std::max(1, nodes_in_all), gpus = std::max(1, view.num_whole_gpus());
   const double gang = view.Gang(job), nodes = std::ceil(gang / per_node);
   double factor = 0.0;
   if (settings_.relative_to_time) {
@@ -174,7 +174,7 @@ double SlurmPriority::Score(const ClusterView& view, int job, const SlurmClass& 
   score += settings_.weight_partition * partition.job_factor / most_factor_;
   if (its.qos >= 0 && most_qos_ > 0.0) score += settings_.weight_qos * qos_[U(its.qos)].priority / most_qos_;
   if (settings_.weight_gpu > 0.0)
-    score += settings_.weight_gpu * view.Gang(job) / std::max(1, nodes.GpusIn(its.partition));
+    score += settings_.weight_gpu * view.Gang(job) / std::max(1, nodes.GpusIn(view, its.partition));
   return std::floor(std::max(1.0, score));  // Slurm keeps whole numbers; 0 is for held jobs
 }
 

@@ -231,6 +231,8 @@ class ClusterView {
     Need(Knowledge::kBlind);
     return state_->AttainedGpuSeconds(job);
   }
+  // The same of whole GPUs: of two that share one half each, of a part and of a slice theirs.
+  double AttainedWholeGpuSeconds(int job) const;
   double AttainedSteps(int job) const {
     Need(Knowledge::kBlind);
     return state_->AttainedSteps(job);

@@ -188,7 +188,7 @@ class FeatureState {
   // In place of busy and idle power, and of device-hours x price.
   virtual std::optional<double> EnergyJ(double /*now*/) const { return {}; }
   virtual std::optional<double> EnergyCost(double /*now*/) const { return {}; }
-  // Of a completed job's device-seconds, those of whole GPUs.
+  // Of a job's device-seconds, of runs that are over, those of whole GPUs.
   virtual double GpuSeconds(const Scenario&, int /*job*/, double seconds) const { return seconds; }
 
   // Of what it serves beside jobs: how many were not served in time, or wait to be.

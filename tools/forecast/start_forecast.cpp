@@ -165,7 +165,8 @@ std::optional<double> Ensemble::Draw(std::uint32_t member, ScenarioData& data) c
   }
   // Far longer than the present work takes: where those who come go first, whoever waits longest waits for
   // them.
-  return DrawArrivals(data, moment_.now + kComing * work / std::max(1, known_.num_gpus()) + 1.0, stream);
+  return DrawArrivals(data, moment_.now + kComing * work / std::max(1, known_.num_whole_gpus()) + 1.0,
+                      stream);
 }
 
 // Who runs goes on where it was, as long as it was there. False where that is not possible.

@@ -26,12 +26,13 @@ struct InService {
   }
 
   static constexpr ChannelInfo kGlobal[] = {
-      {"in_service", "share of all devices in service", 0, 1},
+      {"in_service", "share of all GPUs in service", 0, 1},
   };
   static void Global(const ClusterView& view, float* f) {
-    int in_service = 0;
-    for (const GpuType& type : view.types()) in_service += type.count;
-    f[0] = static_cast<float>(in_service) / static_cast<float>(view.num_gpus());
+    double in_service = 0.0;  // GPUs
+    for (int type = 0; type < view.num_types(); ++type)
+      in_service += view.types()[U(type)].count * view.PartOfGpu(type);
+    f[0] = static_cast<float>(in_service / view.num_whole_gpus());
   }
 };
 

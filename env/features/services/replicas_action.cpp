@@ -20,8 +20,8 @@ constexpr ChannelInfo kReplicasColumn[] = {
     {"target", "share of the time that replicas are to be at work", 0, 1}};
 constexpr ChannelInfo kReplicasRow[] = {
     {"is_service", "1 = the row is a service", 0, 1},
-    {"replicas", "replicas that run, over the GPUs of the cluster", 0, 1},
-    {"ordered", "replicas that are ordered, likewise", 0, 1},
+    {"replicas", "GPUs that its replicas have, over those of the cluster", 0, 1},
+    {"ordered", "replicas that are ordered, over the GPUs of the cluster, at most 1", 0, 1},
     {"busy", "share of the time that they work", 0, 1},
     {"waiting", "ln(1 + requests that wait) / 10", 0, 2},
     {"tight", "seconds that one request takes over what it may take", 0, 10},
@@ -71,13 +71,15 @@ class SetReplicas final : public ActionKind {
   void WriteRow(const ClusterView& view, int row, float* f) override {
     const ServiceSettings& settings = *view.features().Find<ServiceSettings>();
     const ServiceState::Service& service = view.Find<ServiceState>()->services[U(row)];
-    const auto gpus = static_cast<float>(view.num_gpus());
+    const auto gpus = static_cast<float>(view.num_whole_gpus());
+    double held = 0.0;  // GPUs
+    for (int device : service.devices) held += view.PartOfGpu(view.TypeOfDevice(device));
     const auto of = [&](const std::vector<double>& list) {
       return list.size() == 1 ? list[0] : list[U(row)];
     };
     f[0] = 1.0F;
-    f[1] = static_cast<float>(service.devices.size()) / gpus;
-    f[2] = static_cast<float>(service.wanted) / gpus;
+    f[1] = static_cast<float>(held) / gpus;
+    f[2] = std::min(1.0F, static_cast<float>(service.wanted) / gpus);
     f[3] = static_cast<float>(service.busy);
     f[4] = static_cast<float>(Log(1.0 + service.queue.waiting()) / 10.0);
     f[5] = static_cast<float>((of(settings.base_s) + of(settings.item_s)) / of(settings.slo_s));

@@ -30,7 +30,7 @@ struct Replicas {
       missing += std::max(0, service.wanted - static_cast<int>(service.devices.size()));
       waiting += service.queue.waiting();
     }
-    f[0] = std::min(1.0F, static_cast<float>(missing) / static_cast<float>(view.num_gpus()));
+    f[0] = std::min(1.0F, static_cast<float>(missing) / static_cast<float>(view.num_whole_gpus()));
     f[1] = static_cast<float>(Log(1.0 + waiting) / 10.0);
   }
 };

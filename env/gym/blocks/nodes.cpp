@@ -2,6 +2,7 @@
 // What the features that are on know of devices they are asked by neutral queries (env/sim/feature.hpp).
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -27,13 +28,13 @@ constexpr ChannelInfo kNode[] = {
     {"idle", "idle share of its devices in service", 0, 1},
     {"whole", "1 = all of it is in service and idle", 0, 1},
     {"missing", "share of its GPUs that are not in service", 0, 1},
-    {"leaves", "devices that are announced to leave, over its GPUs, at most 1", 0, 1},
+    {"leaves", "share of its GPUs that are announced to leave", 0, 1},
     {"notice", "ln(1 + time until the first of them leaves / 60 s) / 10; 0 = none is announced", 0, 2},
     {"rack_idle", "idle share of its rack, or of the cluster where there are no racks", 0, 1},
     {"network", "ln(1 + GB/s between nodes) / 5; 0 = nothing is stated", 0, 2},
     {"jobs", "ln(1 + jobs on it) / 3", 0, 4},
     {"spread", "its devices held by jobs that are on other nodes too, over its GPUs, at most 1", 0, 1},
-    {"parted", "share of its devices that are held in parts", 0, 1},
+    {"parted", "share of its GPUs that are held in parts", 0, 1},
     {"first_end",
      "ln(1 + time until the first job there ends, as it runs / 60 s) / 10; 0 when blind or without jobs", 0,
      2},
@@ -50,8 +51,10 @@ class Nodes final : public EntityBlock {
 
   void Begin(const ClusterView& view) override {
     const std::span<const GpuType> types = view.cluster().types;
-    node_of_.clear(), nodes_.clear();
+    node_of_.clear(), gpu_of_.clear(), nodes_.clear();
     for (std::size_t g = 0; g < types.size(); ++g) {
+      const int whole = types[g].part.whole < 0 ? static_cast<int>(g) : types[g].part.whole;
+      const int each = types[g].count > 0 ? types[g].count / types[U(whole)].count : 1;
       for (int k = 0; k < types[g].count; ++k) {
         const int device = view.first_device(static_cast<int>(g)) + k, node = view.NodeOf(device);
         if (nodes_.size() <= U(node)) nodes_.resize(U(node) + 1);
@@ -59,6 +62,7 @@ class Nodes final : public EntityBlock {
         if (it.type < 0) it.type = static_cast<int>(g);  // of slices of its GPUs come later
         it.gpus += it.type == static_cast<int>(g);
         node_of_.push_back(node);
+        gpu_of_.push_back(view.first_device(whole) + k / each);
       }
     }
     int per_rack = 0;
@@ -89,7 +93,9 @@ class Nodes final : public EntityBlock {
 
  private:
   struct Now {
-    int in_service = 0, idle = 0, leaving = 0, jobs = 0, spread = 0, parted = 0, devices = 0;
+    int in_service = 0, idle = 0, jobs = 0, spread = 0, devices = 0;
+    int gpus = 0, leaving = 0,
+        parted = 0;     // GPUs: in service as a whole or in slices; any part of which is so
     int last_job = -1;  // that was counted
     double leaves_at = kNever, first_end = kNever, clock = 0.0, watts = 0.0, heat = 0.0;
   };
@@ -103,12 +109,19 @@ class Nodes final : public EntityBlock {
 
   void Count(const ClusterView& view) {
     for (Node& node : nodes_) node.now = {};
+    counted_.assign(node_of_.size(), 0);
+    const auto first = [&](int device, std::uint8_t what) {  // that is so of its GPU
+      std::uint8_t& counted = counted_[U(gpu_of_[U(device)])];
+      const bool is_new = (counted & what) == 0;
+      counted |= what;
+      return is_new ? 1 : 0;
+    };
     const auto devices = static_cast<int>(node_of_.size());
     const FeatureStates& features = view.feature_states();
     for (int device = 0; device < devices; ++device) {
       Now& now = nodes_[U(node_of_[U(device)])].now;
       ++now.devices;
-      now.parted += !view.PartHolders(device).empty();
+      if (!view.PartHolders(device).empty()) now.parted += first(device, kParted);
       double clock = 1.0;
       if (!features.empty()) {
         for (const FeatureState& feature : features.Of(Hook::kClockSpeed))
@@ -120,13 +133,14 @@ class Nodes final : public EntityBlock {
         double leaves_at = kNever;
         for (const FeatureState& feature : features.Of(Hook::kLeavesAt))
           leaves_at = std::min(leaves_at, feature.LeavesAt(device));
-        now.leaving += leaves_at < kNever;
+        if (leaves_at < kNever) now.leaving += first(device, kLeaving);
         now.leaves_at = std::min(now.leaves_at, leaves_at);
       }
       now.clock += clock;
       // One that is announced to leave takes nobody new and works on.
       if (!view.InService(device)) continue;
       ++now.in_service;
+      now.gpus += first(device, kInService);
       now.idle += view.DeviceFree(device) && view.PartHolders(device).empty();
     }
     for (const int job : view.running()) CountJob(view, job);
@@ -180,15 +194,15 @@ class Nodes final : public EntityBlock {
     f[2] = static_cast<float>(Log2(1.0 + node.gpus) / 5.0);
     f[3] = static_cast<float>(speed_[U(node.type)]);
     f[4] = share(now.idle, now.in_service);
-    f[5] = now.in_service >= node.gpus && now.idle == now.in_service ? 1.0F : 0.0F;
-    f[6] = 1.0F - std::min(1.0F, share(now.in_service, node.gpus));
-    f[7] = std::min(1.0F, share(now.leaving, node.gpus));
+    f[5] = now.gpus == node.gpus && now.idle == now.in_service ? 1.0F : 0.0F;
+    f[6] = 1.0F - share(now.gpus, node.gpus);
+    f[7] = share(now.leaving, node.gpus);
     f[8] = now.leaves_at < kNever ? LogMinutes(now.leaves_at - view.now()) : 0.0F;
     f[9] = share(rack.idle, rack.in_service);
     f[10] = static_cast<float>(Log(1.0 + network_) / 5.0);
     f[11] = static_cast<float>(Log(1.0 + now.jobs) / 3.0);
     f[12] = std::min(1.0F, share(now.spread, node.gpus));
-    f[13] = share(now.parted, now.devices);
+    f[13] = share(now.parted, node.gpus);
     f[14] = now.first_end < kNever ? LogMinutes(now.first_end) : 0.0F;
     f[15] = static_cast<float>(1.0 - now.clock / now.devices);
     f[16] = static_cast<float>(now.watts / now.devices);
@@ -197,8 +211,10 @@ class Nodes final : public EntityBlock {
 
   bool sighted_;
   double network_ = 0.0;
-  std::vector<int> node_of_;  // [D]
-  std::vector<Node> nodes_;   // [N]
+  static constexpr std::uint8_t kInService = 1, kLeaving = 2, kParted = 4;
+  std::vector<int> node_of_, gpu_of_;  // [D] the GPU by its whole device
+  std::vector<std::uint8_t> counted_;  // [D] what was counted of a GPU
+  std::vector<Node> nodes_;            // [N]
   std::vector<Rack> racks_;
   std::vector<int> order_;     // [N]
   std::vector<double> speed_;  // [G]

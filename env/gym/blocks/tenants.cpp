@@ -86,7 +86,7 @@ class Tenants final : public EntityBlock {
       Tenant& tenant = all_[U(view.TenantOf(job))];
       ++tenant.jobs;
       tenant.rho = std::max(tenant.rho, Rho(view, job));
-      if (attains_) tenant.attained += view.AttainedGpuSeconds(job);
+      if (attains_) tenant.attained += view.AttainedWholeGpuSeconds(job);
       if (view.IsRunning(job)) {
         tenant.held += Held(view, job);
       } else {

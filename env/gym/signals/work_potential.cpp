@@ -38,14 +38,16 @@ WorkPrices InEnergy(const Scenario& scenario) {
 WorkPrices InTime(const Scenario& scenario) {
   const JobTable& jobs = scenario.data().jobs;
   std::vector<double> gpus;
-  for (const GpuType& type : scenario.data().cluster.types) gpus.push_back(type.count);
+  std::vector<TypePart> parts;
+  for (const GpuType& type : scenario.data().cluster.types)
+    gpus.push_back(type.count), parts.push_back(type.part);
   std::vector<TypedWork> work;
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     const double best = scenario.BestRate(job), alone = jobs.total_steps[U(job)] / best;
     work.push_back({jobs.gang[U(job)] * alone, {}, alone});
     for (int g = 0; g < scenario.num_types(); ++g) work.back().speed.push_back(scenario.Rate(job, g) / best);
   }
-  LoadPrices found = FindLoadPrices(work, gpus);
+  LoadPrices found = FindLoadPrices(work, gpus, parts);
   return {std::move(found.price), std::move(found.own)};
 }
 

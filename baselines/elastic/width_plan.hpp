@@ -4,9 +4,8 @@
 //   plan.Begin(view);                                     // an empty cluster, but for who keeps what goes
 //   plan.Place(view, job);                                // on its least width
 //   if (plan.Costs(view, job, width) <= plan.room(plan.TypeOf(job))) plan.Widen(view, job, width);
-//   plan.MoveOffLeaving(view);                            // who still stays on GPUs about to go, to what is
-//   idle plan.Emit(view, decision);                            // stops, moves, resizes and starts that lead
-//   there
+//   plan.MoveOffLeaving(view);                            // who stays on GPUs about to go, to idle ones
+//   plan.Emit(view, decision);                            // stops, moves, resizes and starts that lead there
 //
 // GPUs that are about to go take nobody new. Who runs on no others is placed there by Begin, and takes no
 // room; a gang that stays on some takes as many as it would leave to others.

@@ -45,7 +45,7 @@ class SlurmNodeTable {
   const std::vector<char>& InPartition(int partition) const {
     return in_partition_[static_cast<std::size_t>(partition)];
   }
-  int GpusIn(const ClusterView& view, int partition) const;
+  int GpusIn(const ClusterView& view, int partition) const;  // of its nodes; slices are none
   // GPUs of a node, and nodes that a gang needs on a type.
   int GpusOf(int node) const { return nodes_[static_cast<std::size_t>(node)].gpus; }
   int NodesFor(int gang, int type) const;

@@ -22,10 +22,12 @@ PolicyScheduler::PolicyScheduler(PolicyBundle bundle, const std::string& name, b
     throw Error(Join(name_, ": expected a policy for clusters, found one for a flat environment of ",
                      bundle_.layout.size(), " observations"));
   }
-  if (bundle_.reserve != Reserve::kNone && (bundle_.mdp.preemptive || point_.commits())) {
-    throw Error(Join(name_,
-                     ": reserve: expected a non-preemptive policy of semantics redecide with it, found ",
-                     bundle_.mdp.ToString()));
+  const MdpSpec& mdp = bundle_.mdp;
+  if (bundle_.reserve != Reserve::kNone &&
+      (mdp.preemptive || point_.commits() || point_.grid() != nullptr || mdp.reread)) {
+    throw Error(Join(name_, ": reserve: expected a non-preemptive policy of semantics redecide with it, ",
+                     "which has no action but ", kStartAlone, " and does not reread, found ",
+                     mdp.ToString()));
   }
 }
 

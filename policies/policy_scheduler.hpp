@@ -18,7 +18,7 @@ namespace berth {
 class PolicyScheduler final : public Scheduler {
  public:
   // `name` stands for the bundle in errors. sample: draw from the policy's distribution instead of taking its
-  // best action. Throws Error: a policy of a flat environment.
+  // best action. Throws Error: a policy of a flat environment, or one that reserves in a process without.
   PolicyScheduler(PolicyBundle bundle, const std::string& name, bool sample);
 
   const PolicyBundle& bundle() const { return bundle_; }

@@ -306,6 +306,9 @@ TEST_CASE("tune --hinges --resume: by the command line; and evolve names the lin
                              "held-out=150:200 --out e.h5 --hinges 0 --generations 60 --seconds 0\n"));
   CHECK(test::Berth(folder, "tune --hinges 1 --scenario log.h5 --out e.h5 --window 0:9").code == 2);
   CHECK(test::Berth(folder, "tune --penalty 1 --out e.h5").code == 2);
+  const auto commands = test::Berth(folder, search + "--actions start,wait --generations 1 --out e.h5");
+  CHECK(commands.code == 2);
+  CHECK_THAT(commands.error, Catch::Contains("--actions: expected start") && Catch::Contains("found start,wait"));
 }
 
 }  // namespace berth

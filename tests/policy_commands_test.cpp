@@ -60,6 +60,26 @@ TEST_CASE("a policy file names its actions, and its policy runs to the end of an
   }
 }
 
+// They hold jobs back from types, which is not said of other commands, nor of scores that are taken anew.
+TEST_CASE("a policy with reservations has no action but start") {
+  const Scenario scenario = test::Tiny({{"v100", 4}}, {{1.0}}, {{0, 100}});
+  for (const bool reread : {false, true}) {
+    MdpSpec mdp;
+    mdp.preemptive = false;
+    mdp.visible = 4;
+    mdp.reread = reread;
+    if (!reread) mdp.actions = ResolveActions("start,reject");
+    const ObservationLayout layout = LayoutOf(mdp, scenario);
+    PolicyBundle bundle =
+        test::RandomBundle("pair_scorer(width=8)", layout, layout.q * layout.g + 1, /*seed=*/1);
+    bundle.mdp = mdp;
+    CHECK_NOTHROW(PolicyScheduler(bundle, "mine.h5", /*sample=*/false));
+    bundle.reserve = Reserve::kEasy;
+    CHECK_THROWS_WITH(PolicyScheduler(bundle, "mine.h5", /*sample=*/false),
+                      Catch::StartsWith("mine.h5: reserve: expected") && Catch::Contains("no action but start"));
+  }
+}
+
 TEST_CASE("a policy in a cluster that lacks its commands says whose and which") {
   Stream stream(5, Purpose::kScheduler);
   for (std::uint64_t seed = 0;; ++seed) {

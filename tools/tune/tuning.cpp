@@ -149,6 +149,10 @@ void ResolveHinges(Options& options, TrialSettings on, Tuning& tuning) {
     throw Error(Join(options.Where("work-conserving"),
                      ": expected true with semantics redecide, for what is searched does not score `done`"));
   }
+  if (mdp.actions != kStartAlone) {
+    throw Error(Join(options.Where("actions"), ": expected ", kStartAlone,
+                     ", for what is searched scores jobs on GPU types, found ", mdp.actions));
+  }
   const Reserve reserve = InOption(options, "reserve", [&] { return ParseReserve(options.Text("reserve")); });
   if (reserve != Reserve::kNone && mdp.semantics == Semantics::kCommit) {
     throw Error(Join(options.Where("reserve"), ": expected none with semantics commit, found ",

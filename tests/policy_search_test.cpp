@@ -186,8 +186,10 @@ TEST_CASE("tune --policy: one line for what cannot be") {
                     Catch::Contains("'scor'") && Catch::Contains("score"));
   CHECK_THROWS_WITH(RunTune(with({"--out", out, "--reward", "jct+csot"})),
                     Catch::Contains("--reward") && Catch::Contains("did you mean 'cost'"));
-  CHECK_THROWS_WITH(RunTune(with({"--out", out, "--reward", "utilization"})),
-                    Catch::Contains("--reward") && Catch::Contains("less is better"));
+  for (const char* reward : {"utilization", "jct+demand"}) {  // more is better; there is no metric
+    CHECK_THROWS_WITH(RunTune(with({"--out", out, "--reward", reward})),
+                      Catch::Contains("--reward") && Catch::Contains("runs have a metric, of which less is better"));
+  }
   CHECK_THROWS_WITH(RunTune(with({"--out", out, "--pieces", "0:9"})),
                     Catch::Contains("--pieces") && Catch::Contains("--scenario"));
   const std::string log = folder / "log.h5";

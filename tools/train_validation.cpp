@@ -121,8 +121,9 @@ std::string TrainValidation::WhyNone(const Options& options, const TrainRequest&
   if (options.Text("validate") != kAuto) return "";  // as was asked
   const char* what = request.mdp.semantics != Semantics::kRedecide
                          ? "with --semantics commit no policy is measured while it learns"
-                     : request.world.many() ? "several processes do it only with --validate N"
-                                            : "of its reward more is better, and nothing is measured by that";
+                     : request.world.many()
+                         ? "several processes do it only with --validate N"
+                         : "for a term of its reward runs have no metric, of which less is better";
   return Join("not validated: ", what, "; berth evaluate compares the policy with rules");
 }
 

@@ -200,7 +200,9 @@ double Reward::AJob(const Metrics& metrics) const {
   double total = 0.0;
   for (const Term& term : terms_) {
     if (term.info->a_job == nullptr) {
-      throw Error(Join("reward: expected terms of which less is better, found '", term.info->name, "'"));
+      throw Error(
+          Join("reward: expected terms for which runs have a metric, of which less is better, found '",
+               term.info->name, "'"));
     }
     total += term.weight * term.info->a_job(metrics);
   }

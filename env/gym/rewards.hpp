@@ -25,7 +25,7 @@ struct RewardInfo {
   // Total of the metric so far, exact at simulator.now().
   double (*total)(const Simulator& simulator, const RunningSums& sums);
   // The metric of a finished run's window over its jobs (of deadlines: over those that have one); null where
-  // less is not better.
+  // runs have no such metric of which less is better.
   double (*a_job)(const Metrics& metrics);
   bool terminal;      // paid once, when the episode terminates (maxima, ratios)
   bool sums = false;  // it reads `sums`

@@ -176,6 +176,8 @@ TEST_CASE("train --validate auto measures where a tenth of the time affords it, 
   // Another process than it can measure: the training goes on without.
   CHECK(berth("train " + task + "--seconds 0.2 --semantics commit --preemptive false --out commit") == 0);
   CHECK(berth.log().find("not validated: with --semantics commit") != std::string::npos);
+  CHECK(berth("train " + task + "--seconds 0.2 --reward demand --out demand") == 0);
+  CHECK(berth.log().find("not validated: for a term of its reward runs have no metric") != std::string::npos);
 }
 
 // Where a GPU type has no price a workload may cost nothing; ratios of means have an error all the same.

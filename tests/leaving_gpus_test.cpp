@@ -217,9 +217,11 @@ TEST_CASE("leaving GPUs: who backfills reserves none that goes with its job", "[
   REQUIRE(simulator.AdvanceToDecision());
   Decision decision;
   decision.Start(0, 0), decision.Start(1, 0);
+  CHECK_FALSE(simulator.View(Knowledge::kEstimate).AnyLeaving());
   REQUIRE(simulator.Apply(decision).ok());
   while (simulator.now() < 10.0) REQUIRE(simulator.AdvanceToDecision());
   const ClusterView view = simulator.View(Knowledge::kEstimate);
+  CHECK(view.AnyLeaving());
   Releases releases;
   releases.Collect(view, 0, view.free_gpus()[0], nullptr);
   CHECK(releases.When(1).time == 10.0);

@@ -8,10 +8,9 @@
 
 namespace berth {
 
-// False of a job that does not run; in a cluster without features a live one does not say which GPUs a job
-// has. Any thread.
+// False of a job that does not run. Any thread.
 inline bool NoneInService(const ClusterView& view, int job) {
-  return !view.plain() && view.IsRunning(job) &&
+  return view.AnyLeaving() && view.IsRunning(job) &&
          std::ranges::none_of(view.Devices(job), [&](int device) { return view.InService(device); });
 }
 

@@ -95,7 +95,7 @@ class Srpt final : public Scheduler {
 
   static bool AnyOnLeaving(const ClusterView& view) {
     const auto leaves = [&](int job) { return !AllInService(view, job); };
-    return !view.plain() && std::ranges::any_of(view.running(), leaves);
+    return view.AnyLeaving() && std::ranges::any_of(view.running(), leaves);
   }
 
   // All pairs anew, for as long as jobs run on GPUs that are about to go: who stays there takes no room.

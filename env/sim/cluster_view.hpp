@@ -77,6 +77,8 @@ class ClusterView {
   }  // [G] whole idle devices
   // It may take a job, now or when its own is gone.
   bool InService(int device) const { return state_->InService(device); }
+  // May jobs be on devices that are out of service? Where not, nobody need look at what each has.
+  bool AnyLeaving() const { return state_->num_leaving > 0; }
   // Devices left service or came back since the previous decision point; true at the first.
   bool capacity_changed() const { return state_->changed_since == 0; }
   bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0 && InService(device); }

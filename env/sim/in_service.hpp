@@ -7,16 +7,15 @@
 
 namespace berth {
 
-// True also of a job that does not run. Any thread. Where no feature is on nothing leaves: no GPU is looked
-// at, here and below.
+// True also of a job that does not run. Any thread. Where nothing leaves no GPU is looked at, here and below.
 inline bool AllInService(const ClusterView& view, int job) {
-  return view.plain() ||
+  return !view.AnyLeaving() ||
          std::ranges::all_of(view.Devices(job), [&](int device) { return view.InService(device); });
 }
 
 // GPUs that it holds, but for those that will leave service. Any thread.
 inline int HeldInService(const ClusterView& view, int job) {
-  if (view.plain()) return view.Width(job);
+  if (!view.AnyLeaving()) return view.Width(job);
   return static_cast<int>(
       std::ranges::count_if(view.Devices(job), [&](int device) { return view.InService(device); }));
 }

@@ -28,6 +28,7 @@ std::string Capacity(const InvariantInput& in) {
 }
 
 std::string FreeCounts(const InvariantInput& in) {
+  int leaving = 0;
   for (int type = 0; type < in.scenario.num_types(); ++type) {
     const int first = in.scenario.first_device(type);
     int idle = 0, in_service = 0;
@@ -35,6 +36,10 @@ std::string FreeCounts(const InvariantInput& in) {
       const bool out = !in.state.InService(d);
       idle += in.state.device_job[U(d)] < 0 && !out;
       in_service += !out;
+      const bool leaves = out && (in.state.out_of_service[U(d)] & kLeaving) != 0;
+      leaving += leaves;
+      if (out && !leaves && in.state.device_job[U(d)] >= 0)
+        return Join("device ", d, ": out of service, and a job is on it");
     }
     if (!in.state.types.empty() && in.state.types[U(type)].count != in_service) {
       return Join("type ", type, ": ", in_service, " in service, ", in.state.types[U(type)].count,
@@ -44,6 +49,8 @@ std::string FreeCounts(const InvariantInput& in) {
       return Join("type ", type, ": ", idle, " idle, ", in.state.free_gpus[U(type)], " counted");
     }
   }
+  if (leaving != in.state.num_leaving)
+    return Join(leaving, " devices leave service, ", in.state.num_leaving, " counted");
   return "";
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "env/sim/in_service.hpp"
+
 namespace berth {
 
 namespace {
@@ -62,13 +64,11 @@ void Plan::Keep(const ClusterView& view, int job) {
 // A GPU that takes no new job is on top of the room, and who stays there takes none of it; of two who shared
 // it and part the other one, who has to move.
 int Plan::Takes(const ClusterView& view, int job, int type, int width) const {
-  if (view.plain() || !view.IsRunning(job) || view.TypeOf(job) != type || Held(view, job) != width)
+  if (!view.AnyLeaving() || !view.IsRunning(job) || view.TypeOf(job) != type || Held(view, job) != width)
     return width;
   const int partner = view.Partner(job);
   if (partner >= 0 && Placed(partner) && host_[Index(partner)] < 0 && Stays(view, partner)) return width;
-  int held = 0;
-  for (int device : view.Devices(job)) held += view.InService(device);
-  return held;
+  return HeldInService(view, job);
 }
 
 void Plan::Place(int job, int type, int gpus, int width) {

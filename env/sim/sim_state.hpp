@@ -25,6 +25,8 @@ enum OutOfService : std::uint8_t {
   kVacating = 32,  // wanted empty, or being changed: whoever works there works on, and goes where it can
   kAbsent = 64,    // not there now: a slice that its GPU does not have, or a GPU that is in slices
 };
+// With one of these a job may be on a device that is out of service.
+inline constexpr std::uint8_t kLeaving = kDraining | kClosed | kVacating;
 
 // One job's share of the last round (clocks with rounds).
 struct Segment {
@@ -90,6 +92,7 @@ struct SimState {
   // With features only (Scenario::plain); empty otherwise.
   std::vector<GpuType> types;                // [G] as in the scenario, `count` = devices in service
   std::vector<std::uint8_t> out_of_service;  // [D] OutOfService bits: why it takes no job; 0 = in service
+  int num_leaving = 0;                       // devices that are out of service for a reason of kLeaving
   std::vector<double> safe_steps;            // [J] saved: what a failure leaves of steps_done
   std::vector<double> lost_steps;            // [J] done and lost again to failures
   std::vector<int> interruptions;            // [J] stops that no decision ordered

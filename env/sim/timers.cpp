@@ -71,8 +71,9 @@ bool SimCore::Fire(const Timer& timer) {
 void SimCore::SetService(int device, OutOfService reason, bool out) {
   SimState& s = state_;
   std::uint8_t& reasons = s.out_of_service[U(device)];
-  const bool was_out = reasons != 0;
+  const bool was_out = reasons != 0, left = (reasons & kLeaving) != 0;
   reasons = static_cast<std::uint8_t>(out ? reasons | reason : reasons & ~reason);
+  s.num_leaving += static_cast<int>((reasons & kLeaving) != 0) - static_cast<int>(left);
   if (out && reason != kHeld && reason != kVacating) {
     for (FeatureState& feature : s.features.Of(Hook::kOnLost)) feature.OnLost(*this, device);
   }

@@ -142,6 +142,7 @@ void LiveCluster::FillState(Knowledge granted, const std::vector<int>& withheld)
     const bool held = holder == kForeign || (holder >= 0 && !Shown(jobs_[U(holder)])) ||
                       std::binary_search(withheld.begin(), withheld.end(), device);
     if (held) state.out_of_service[U(device)] = kHeld;
+    if (held && state.device_job[U(device)] >= 0) ++state.num_leaving;  // withheld, and its job may stay
     if (!held) ++state.types[g].count;
     if (!held && state.device_job[U(device)] < 0) ++state.free_gpus[g];
   }

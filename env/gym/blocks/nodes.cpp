@@ -121,7 +121,7 @@ class Nodes final : public EntityBlock {
     for (int device = 0; device < devices; ++device) {
       Now& now = nodes_[U(node_of_[U(device)])].now;
       ++now.devices;
-      if (!view.PartHolders(device).empty()) now.parted += first(device, kParted);
+      if (!view.PartHolders(device).empty()) now.parted += first(device, kSeenParted);
       double clock = 1.0;
       if (!features.empty()) {
         for (const FeatureState& feature : features.Of(Hook::kClockSpeed))
@@ -133,14 +133,14 @@ class Nodes final : public EntityBlock {
         double leaves_at = kNever;
         for (const FeatureState& feature : features.Of(Hook::kLeavesAt))
           leaves_at = std::min(leaves_at, feature.LeavesAt(device));
-        if (leaves_at < kNever) now.leaving += first(device, kLeaving);
+        if (leaves_at < kNever) now.leaving += first(device, kSeenLeaving);
         now.leaves_at = std::min(now.leaves_at, leaves_at);
       }
       now.clock += clock;
       // One that is announced to leave takes nobody new and works on.
       if (!view.InService(device)) continue;
       ++now.in_service;
-      now.gpus += first(device, kInService);
+      now.gpus += first(device, kSeenInService);
       now.idle += view.DeviceFree(device) && view.PartHolders(device).empty();
     }
     for (const int job : view.running()) CountJob(view, job);
@@ -211,7 +211,7 @@ class Nodes final : public EntityBlock {
 
   bool sighted_;
   double network_ = 0.0;
-  static constexpr std::uint8_t kInService = 1, kLeaving = 2, kParted = 4;
+  static constexpr std::uint8_t kSeenInService = 1, kSeenLeaving = 2, kSeenParted = 4;
   std::vector<int> node_of_, gpu_of_;  // [D] the GPU by its whole device
   std::vector<std::uint8_t> counted_;  // [D] what was counted of a GPU
   std::vector<Node> nodes_;            // [N]

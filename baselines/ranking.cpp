@@ -9,7 +9,7 @@
 namespace berth {
 
 void KeepOnLeaving(const ClusterView& view, Plan& plan) {
-  if (view.plain() || !plan.preemptive()) return;
+  if (!view.AnyLeaving() || !plan.preemptive()) return;
   for (int job : view.running()) {
     if (!plan.Placed(job) && NoneInService(view, job)) plan.Keep(view, job);
   }
@@ -24,7 +24,7 @@ void PutOrStay(const ClusterView& view, Plan& plan, int job, int type) {
   StaysOnLeaving(view, job, type) ? plan.Keep(view, job) : plan.Put(view, job, type);
 }
 
-bool EndsInTime(const ClusterView& view, int job) {
+bool EndsBeforeLeaving(const ClusterView& view, int job) {
   if (view.granted() < Knowledge::kEstimate) return false;
   double leaves = kNever;
   for (const FeatureState& feature : view.feature_states().Of(Hook::kLeavesAt)) {
@@ -36,7 +36,7 @@ bool EndsInTime(const ClusterView& view, int job) {
 
 LeavingMoves::LeavingMoves(const ClusterView& view, const Plan& plan, Decision& decision)
     : view_(view), plan_(plan), decision_(decision) {
-  if (view.plain() || !plan.preemptive()) return;
+  if (!view.AnyLeaving() || !plan.preemptive()) return;
   for (int type = 0; type < view.num_types(); ++type) room_.push_back(plan.room(type));
 }
 
@@ -47,8 +47,9 @@ bool LeavingMoves::Fits(int job, int type) const {
     return false;
   const int held = type == here ? HeldInService(view_, job) : 0;
   if (view_.Rate(job, type) <= 0.0 || gang > room_[static_cast<std::size_t>(type)] + held) return false;
-  return !EndsInTime(view_, job) || StartSeconds(view_, job, here, type) + view_.RemainingSeconds(job, type) <
-                                        view_.RemainingSeconds(job, here);
+  return !EndsBeforeLeaving(view_, job) ||
+         StartSeconds(view_, job, here, type) + view_.RemainingSeconds(job, type) <
+             view_.RemainingSeconds(job, here);
 }
 
 bool LeavingMoves::Offer(int job, int type) {

@@ -24,7 +24,7 @@ void PutOrStay(const ClusterView& view, Plan& plan, int job, int type);
 
 // By what the scheduler may know of run times the job ends before the first of its GPUs goes, as announced.
 // False where nothing is announced, or it may know none.
-bool EndsInTime(const ClusterView& view, int job);
+bool EndsBeforeLeaving(const ClusterView& view, int job);
 
 // At last, so that nothing interrupts them, those that stay on GPUs of which some are about to go are offered
 // what the others leave idle: behind plan.Emit, in the order that the scheduler gives. Who ends in time moves

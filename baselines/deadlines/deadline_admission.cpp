@@ -78,7 +78,7 @@ class DeadlineAdmission final : public Scheduler {
       const int takes = NoneInService(view, job) ? 0 : TakesOf(view, job, type);
       const bool stays = view.Partner(job) < 0 && !AllInService(view, job);
       runners_.push_back({view.RemainingSteps(job), stalled, type, view.LastTypeOf(job), takes, stays,
-                          stays && EndsInTime(view, job)});
+                          stays && EndsBeforeLeaving(view, job)});
     }
     double now = view.now();
     for (std::size_t left = admitted_.size(); left > 0;) {

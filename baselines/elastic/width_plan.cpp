@@ -15,7 +15,7 @@ void WidthPlan::Begin(const ClusterView& view) {
   placed_.clear(), moved_.clear();
   room_.clear();
   for (const GpuType& type : view.types()) room_.push_back(type.count);
-  if (view.plain()) return;
+  if (!view.AnyLeaving()) return;
   for (int job : view.running()) {
     if (NoneInService(view, job)) Put(view, job, view.TypeOf(job), view.Width(job));
   }
@@ -75,6 +75,7 @@ int WidthPlan::Next(const ClusterView& view, int job) const {
 }
 
 void WidthPlan::MoveOffLeaving(const ClusterView& view) {
+  if (!view.AnyLeaving()) return;
   for (int job : view.running()) {
     const int width = view.Width(job);
     if (WidthOf(job) > 0 || AllInService(view, job)) continue;
@@ -85,7 +86,7 @@ void WidthPlan::MoveOffLeaving(const ClusterView& view) {
     if (!RunsOn(view, job) || AllInService(view, job) || view.Partner(job) >= 0) continue;
     const int here = view.TypeOf(job), held = taken_[Index(job)];
     int best = -1, best_width = 0;
-    double best_rate = EndsInTime(view, job) ? view.RateAt(job, here, WidthOf(job)) : 0.0;
+    double best_rate = EndsBeforeLeaving(view, job) ? view.RateAt(job, here, WidthOf(job)) : 0.0;
     for (int type = 0; type < view.num_types(); ++type) {
       const int has = type == here ? held : 0, most = std::min(WidthOf(job), room(type) + has);
       for (int width = std::max(view.MinGang(job), has + 1); width <= most; ++width) {

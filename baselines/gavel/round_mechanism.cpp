@@ -162,8 +162,10 @@ void RoundMechanism::UpdateJobs(const ClusterView& view) {
   }
   std::vector<int> room, apart;
   for (const GpuType& type : view.types()) room.push_back(type.count);
-  std::copy_if(jobs_.begin(), jobs_.end(), std::back_inserter(apart),
-               [&view](int job) { return IsApart(view, job); });
+  if (view.AnyLeaving()) {
+    std::copy_if(jobs_.begin(), jobs_.end(), std::back_inserter(apart),
+                 [&view](int job) { return IsApart(view, job); });
+  }
   dirty_ = dirty_ || room != room_ || apart != apart_;
   room_.swap(room), apart_.swap(apart);
   // A job that waited for others (feature stages) comes after jobs that arrived later.
@@ -206,7 +208,7 @@ void RoundMechanism::ResetAllocation(const ClusterView& view, AllocationSource& 
   dirty_ = false;
   fresh_.assign(jobs_.size() * worktime_.size(), 0.0);
   if (!jobs_.empty()) source.Allocate(view, jobs_, fresh_);
-  for (std::size_t i = 0; i < jobs_.size() && !view.plain(); ++i) {
+  for (std::size_t i = 0; i < jobs_.size() && view.AnyLeaving(); ++i) {
     if (IsApart(view, jobs_[i])) fresh_[i * worktime_.size() + U(view.TypeOf(jobs_[i]))] = 1.0;
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
@@ -308,7 +310,7 @@ void RoundMechanism::Select(const ClusterView& view) {
     TakeBest(queues_[U(type)], type);
     left_[U(type)] = free_;
   }
-  if (!view.plain()) TakeLeaving(view);
+  if (view.AnyLeaving()) TakeLeaving(view);
 }
 
 // Those on GPUs that are about to go, on what the others leave idle; the rest stay (Place): on no others for
@@ -432,7 +434,7 @@ void RoundMechanism::Place(const ClusterView& view, Decision& decision) {
   if (!Rounds(view) || ordered_) {
     for (int job : jobs_) ran_on_[U(job)] = -1, ran_as_[U(job)] = job;
   }
-  for (int type = 0; type < view.num_types() && !view.plain(); ++type) {
+  for (int type = 0; type < view.num_types() && view.AnyLeaving(); ++type) {
     for (const Queued& queued : taken_[U(type)]) {
       if (!StaysInPlace(view, queued)) continue;
       for (int device : view.Devices(queued.unit)) taken_device_[U(device)] = 1;

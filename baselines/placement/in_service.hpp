@@ -17,8 +17,8 @@ inline bool NoneInService(const ClusterView& view, int job) {
 // It runs on the type, alone and on its gang, and some of its GPUs are about to go: it may stay there until
 // then, though nobody could come. Any thread.
 inline bool StaysOnLeaving(const ClusterView& view, int job, int type) {
-  return view.TypeOf(job) == type && view.Partner(job) < 0 && view.Width(job) == view.Gang(job) &&
-         !AllInService(view, job);
+  return view.AnyLeaving() && view.TypeOf(job) == type && view.Partner(job) < 0 &&
+         view.Width(job) == view.Gang(job) && !AllInService(view, job);
 }
 
 // GPUs in service that the gang takes of a type: where it stays so, those that it holds. Any thread.

@@ -52,8 +52,8 @@ class DecisionPoint {
   bool commits() const { return mdp_.semantics == Semantics::kCommit; }
 
   void Begin(const ClusterView& view);
-  // True where the process leaves everything as it is: nobody to place, or nothing arrived or completed
-  // (MdpSpec::on_change) and the last decision did not ask for this one.
+  // True where the process leaves everything as it is: nobody to place, or nothing arrived, completed or
+  // changed in the cluster (MdpSpec::on_change) and the last decision did not ask for this one.
   bool PassesOver(const ClusterView& view) const;
   void Start(const ClusterView& view);
   // The candidates: active jobs when preemptive, waiting ones otherwise, without those that the plan has

@@ -17,7 +17,8 @@ enum class Semantics : std::uint8_t {
 const char* ToString(Semantics semantics);
 Semantics ParseSemantics(const std::string& text);  // throws Error
 
-// Order of the candidates; the visible Q are its first ceil(Q/2) and its last floor(Q/2) when there are more.
+// Order of the candidates. Where there are more, the visible Q are its first ceil(Q/2) and its last
+// floor(Q/2), unless a block says otherwise (Encoder::Select).
 enum class QueueOrder : std::uint8_t { kArrival, kShortest };
 const char* ToString(QueueOrder order);
 QueueOrder ParseQueueOrder(const std::string& text);  // throws Error
@@ -36,8 +37,9 @@ struct MdpSpec {
   bool preemptive = true;
   Knowledge knowledge = Knowledge::kOracle;
   QueueOrder order = QueueOrder::kArrival;
-  // Decision points at which nothing arrived or completed since the last one are passed over, and the plan
-  // stays.
+  // Decision points are passed over, and the plan stays, where since the last one nothing arrived or
+  // completed and the cluster did not change (ClusterView::capacity_changed), unless that one asked for it
+  // (`wait`).
   bool on_change = true;
   // redecide: `done` is masked while any job fits anywhere, so no GPU idles that a candidate could use. Where
   // stopping is free this loses nothing: whoever was put on a slow GPU leaves it as soon as a better one is

@@ -79,7 +79,8 @@ class ClusterView {
   bool InService(int device) const { return state_->InService(device); }
   // May jobs be on devices that are out of service? Where not, nobody need look at what each has.
   bool AnyLeaving() const { return state_->num_leaving > 0; }
-  // Devices left service or came back since the previous decision point; true at the first.
+  // Devices left service or came back since the previous decision point, rates are told otherwise, or a
+  // decision took effect late; true at the first.
   bool capacity_changed() const { return state_->changed_since == 0; }
   bool DeviceFree(int device) const { return state_->device_job[Index(device)] < 0 && InService(device); }
   int NodeOf(int device) const { return scenario_->NodeOf(device); }

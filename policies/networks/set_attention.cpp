@@ -11,7 +11,7 @@
 //     ... p += W act(W N(p))                  t += W act(W N(t))                      "b_points_in",
 //     "b_points_out", ... x += W A(W N(x), W N(p), W N(p)),   x += W act(W N(x)) "b_jobs_q", "b_points_k",
 //     ...
-//   c    = act(global ++ mean_q N(x) ++ mean_g N(t) ++ mean_i N(p))               layer "context"
+//   c    = act(global ++ mean_q N(x) ++ mean_i N(p) ++ mean_g N(t))               layer "context"
 //   h_qg = act(job q ++ pair qg ++ type g ++ N(x_q) ++ N(t_g) ++ c), then layers - 1 more   layers "pair_0",
 //   ... score, done, value from h_qg and c as in pair_scorer.hpp, and memory=M likewise
 //

@@ -196,7 +196,7 @@ class Policy:
             raise ValueError(f"{path}: expected a network without memory, found {metadata.get('network')}")
         self._v3 = mdp[0] == "ObservationV3"
         self.preemptive = "preemptive" in mdp  # it also stops and moves running jobs
-        self.on_change = "on_change" in mdp  # call decide only when a job arrived or completed
+        self.on_change = "on_change" in mdp  # call decide only when a job arrived or completed, or GPUs came or went
         self.knowledge = mdp[3]  # what it reads of a job's future: none, blind, estimate, oracle
         self._work_conserving = "work_conserving" in mdp
         self._shortest_first = "order=shortest" in mdp

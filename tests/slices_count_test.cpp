@@ -117,7 +117,9 @@ TEST_CASE("slices: Slurm's priorities by size are shares of the GPUs") {
     SlurmPriority priority(settings, qos);
     const ClusterView view = simulator.View(Knowledge::kEstimate);
     priority.Reset(view);
-    priority.Observe(view, std::vector<SlurmClass>(1));
+    SlurmNodeTable nodes;
+    nodes.Reset(view, settings);
+    priority.Observe(view, std::vector<SlurmClass>(1), nodes);
     CHECK((priority.Of(0) == 1000.0 && priority.Of(1) == 500.0));
   }
 }

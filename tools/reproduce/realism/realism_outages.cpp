@@ -23,9 +23,10 @@ RealismResult RealismDrains(const RealismOptions& options) {
   RealismResult result;
   result.title = "Maintenance: every 4 h one of 9 nodes of four GPUs is away for 2 h; mean JCT by notice";
   result.shows =
-      "A node takes no new job from the notice on. Long notice lets short jobs end and idles GPUs meanwhile; "
-      "what still runs when the node goes is lost, unless it leaves in time (evacuate, which decides once in "
-      "a round of 360 s, so that a minute's notice is none) or is saved now and then.";
+      "A node takes no new job from the notice on. Long notice lets short jobs end and idles GPUs meanwhile. "
+      "srpt moves who would not end in time to what the others leave idle at once, evacuate at the last "
+      "moment, at which it stops the rest. Both decide once in a round of 360 s, so that a minute's notice "
+      "is none: what runs when a node goes is lost, but for what is saved now and then.";
   result.columns = {"scheduler",          "notice s", "mean JCT h", "95%", "interruptions per job",
                     "lost work h per job"};
   result.x_label = "seconds of notice";

@@ -1,6 +1,7 @@
 #include "baselines/ranking.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "baselines/placement/in_service.hpp"
 #include "env/features/checkpoints/checkpoints.hpp"
@@ -54,7 +55,11 @@ bool LeavingMoves::Fits(int job, int type) const {
 
 bool LeavingMoves::Offer(int job, int type) {
   if (!Fits(job, type)) return false;
-  room_[static_cast<std::size_t>(view_.TypeOf(job))] += HeldInService(view_, job);
+  const int held = HeldInService(view_, job);
+  // Whoever waits was passed over before these were idle.
+  if (held > 0 && type != view_.TypeOf(job) && view_.num_waiting() > 0)
+    decision_.wake_at = std::min(decision_.wake_at, std::nextafter(view_.now(), kNever));
+  room_[static_cast<std::size_t>(view_.TypeOf(job))] += held;
   room_[static_cast<std::size_t>(type)] -= view_.Gang(job);
   moved_.push_back(job);
   decision_.Move(job, type);

@@ -159,6 +159,30 @@ TEST_CASE("leaving GPUs: who ends in time stays", "[schedulers]") {
   }
 }
 
+// A gang of two leaves its GPUs, of which one is to go at 50,000 s, for two at half the speed, as soon as that is told, at 100 s. The job that
+// waits since 10 s for the kind that it left has the one that stays at once.
+TEST_CASE("leaving GPUs: who waits has what a move frees", "[schedulers]") {
+  const ScenarioData data =
+      TinyData({{"v100", 2}, {"p100", 2}}, {{1.0, 0.5}, {1.0, 0.0}}, {{0, 10000, 0, 2}, {10, 500, 1}});
+  const Scenario scenario = With(data, "failures(mtbf_h=0,events=50000:1e9:gpu:v100/0:49900)");
+  for (const char* spec : {"edf", "queue(preemption=order)", "equal_share"}) {
+    CAPTURE(spec);
+    const std::vector<double> ends = Ends(spec, scenario);
+    CHECK(ends[0] == Approx(19900.0));
+    CHECK(ends[1] == Approx(600.0));
+  }
+}
+
+// One of a gang's four GPUs is to go at 20,000 s. It could do with fewer: the three that stay are faster than the idle K80.
+TEST_CASE("leaving GPUs: who may be narrower goes to nothing slower than what it keeps", "[schedulers]") {
+  const ScenarioData data = TinyData({{"v100", 4}, {"k80", 1}}, {{1.0, 0.3}}, {{0, 2000, 0, 4}});
+  const Scenario scenario = With(data, "failures(mtbf_h=0,events=20000:30000:gpu:v100/0:19900);elasticity(min_factor=0.25)");
+  for (const char* spec : {"equal_share", "optimus", "elastic_srpt"}) {
+    CAPTURE(spec);
+    CHECK(Ends(spec, scenario)[0] == Approx(2000.0));
+  }
+}
+
 // The V100 of the second job is to go at 50,000 s, which is told at 500 s. It is at 2 steps/s on the P100, which the first leaves at
 // 1,000 s: 990 of 20,000 steps done, it ends there at 10,505 s. The third, at 1 step/s, finds nothing else in service, and is next.
 TEST_CASE("leaving GPUs: gavel moves who runs there to another type that is idle", "[schedulers][gavel]") {

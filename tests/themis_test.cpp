@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "baselines/fairness/partial_allocation.hpp"
+#include "data/workloads.hpp"
 #include "env/base/rng.hpp"
+#include "env/features/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -238,6 +240,20 @@ TEST_CASE("themis: sharing incentive of elastic jobs") {
   };
   CHECK(worst("themis(f=0.9,lease=20)") <= 1.05);
   CHECK(worst("fcfs") > 2.0);
+}
+
+// On spot nodes a gang whose lease of some GPUs has ended is widened again to the width that it runs on, of which one GPU is about to go.
+// The next width would take that one anew: there was one GPU fewer than it planned with.
+TEST_CASE("themis: who is widened to where it runs on GPUs about to go gets no more") {
+  ScenarioSettings settings;
+  settings.cluster = ParseCluster("t4=64/4");
+  settings.clock = {ClockKind::kRounds, 60.0};
+  settings.features = ParseFeatures("failures(mtbf_h=0,spot_types=t4,spot_mtbf_h=8);checkpoints(interval=600)");
+  const Scenario scenario = MakeWorkload("adaptive(mix=pollux)", settings)->Make(1004, Split::kEvaluate, 0, 0);
+  const std::unique_ptr<Scheduler> scheduler = test::Make("themis");
+  RunOptions options;
+  options.max_time_s = 10500.0;  // illegal at 10380
+  CHECK(Run(scenario, *scheduler, "themis", options).metrics.preemptions_per_job > 0.0);
 }
 
 }  // namespace berth

@@ -54,7 +54,8 @@ class LeastLaxity final : public Scheduler {
     FillByRank(view, order_, plan_);
     plan_.Emit(view, decision);
     OfferIdle(view, plan_, order_, decision);
-    if (slice_ > 0.0 && plan_.placed().size() < order_.size()) decision.wake_at = view.now() + slice_;
+    if (slice_ > 0.0 && plan_.placed().size() < order_.size())
+      decision.wake_at = std::min(decision.wake_at, view.now() + slice_);
   }
 
  private:

@@ -39,7 +39,7 @@ class Optimus final : public Scheduler {
     }
     plan_.MoveOffLeaving(view);
     plan_.Emit(view, decision);
-    if (interval_ > 0.0 && view.num_active() > 0) decision.wake_at = next_;
+    if (interval_ > 0.0 && view.num_active() > 0) decision.wake_at = std::min(decision.wake_at, next_);
   }
 
  private:
@@ -64,7 +64,8 @@ class Optimus final : public Scheduler {
     return best;
   }
 
-  // Room only shrinks: a step that still fits is still its job's best.
+  // Who stays takes no more than before; else room only shrinks: a step that still fits is still its job's
+  // best.
   void Widen(const ClusterView& view) {
     const auto less = [](const Step& a, const Step& b) {
       return a.gain != b.gain ? a.gain < b.gain : a.job > b.job;

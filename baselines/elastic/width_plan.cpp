@@ -1,6 +1,7 @@
 #include "baselines/elastic/width_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
@@ -13,6 +14,7 @@ void WidthPlan::Begin(const ClusterView& view) {
   taken_.resize(Index(view.num_jobs()), 0);
   for (int job : placed_) type_[Index(job)] = -1, width_[Index(job)] = taken_[Index(job)] = 0;
   placed_.clear(), moved_.clear();
+  frees_ = false;
   room_.clear();
   for (const GpuType& type : view.types()) room_.push_back(type.count);
   if (!view.AnyLeaving()) return;
@@ -86,7 +88,9 @@ void WidthPlan::MoveOffLeaving(const ClusterView& view) {
     if (!RunsOn(view, job) || AllInService(view, job) || view.Partner(job) >= 0) continue;
     const int here = view.TypeOf(job), held = taken_[Index(job)];
     int best = -1, best_width = 0;
-    double best_rate = EndsBeforeLeaving(view, job) ? view.RateAt(job, here, WidthOf(job)) : 0.0;
+    // What it would have on the GPUs that it keeps, or, if it ends in time, has now.
+    const int keeps = EndsBeforeLeaving(view, job) ? WidthOf(job) : std::min(held, WidthOf(job));
+    double best_rate = keeps >= view.MinGang(job) ? view.RateAt(job, here, keeps) : 0.0;
     for (int type = 0; type < view.num_types(); ++type) {
       const int has = type == here ? held : 0, most = std::min(WidthOf(job), room(type) + has);
       for (int width = std::max(view.MinGang(job), has + 1); width <= most; ++width) {
@@ -96,6 +100,7 @@ void WidthPlan::MoveOffLeaving(const ClusterView& view) {
       }
     }
     if (best < 0) continue;
+    frees_ = frees_ || held > (best == here ? best_width : 0);
     room_[Index(here)] += held;
     room_[Index(best)] -= best_width;
     type_[Index(job)] = best, width_[Index(job)] = taken_[Index(job)] = best_width;
@@ -119,6 +124,7 @@ void WidthPlan::Emit(const ClusterView& view, Decision& decision) const {
   for (int job : placed_) {
     if (view.IsWaiting(job)) decision.StartAt(job, TypeOf(job), WidthOf(job));
   }
+  if (frees_ && view.num_waiting() > 0) decision.wake_at = std::nextafter(view.now(), kNever);
 }
 
 }  // namespace berth

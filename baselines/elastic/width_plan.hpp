@@ -58,6 +58,7 @@ class WidthPlan {
   std::vector<int> room_;          // [G]
   std::vector<int> placed_;
   std::vector<int> moved_;  // from GPUs about to go, perhaps to others of their type
+  bool frees_ = false;      // they leave some that stay in service: decide again for who waits
 };
 
 }  // namespace berth

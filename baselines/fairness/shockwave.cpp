@@ -103,7 +103,7 @@ class Shockwave final : public Scheduler {
     plan_.Emit(view, decision);
     LeavingMoves moves(view, plan_, decision);
     for (int job : view.running()) moves.Offer(job);
-    decision.wake_at = next_;
+    decision.wake_at = std::min(decision.wake_at, next_);
   }
 
  private:

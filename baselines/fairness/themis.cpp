@@ -230,6 +230,7 @@ class Themis final : public Scheduler {
     for (bool given = true; given;) {
       given = false;
       for (int job : jobs) {
+        if (plan_.OnLeaving(job)) continue;  // as above, since it has come to the width that it runs on
         const int has = plan_.WidthOf(job);
         int best = -1, best_width = 0;
         double best_rate = has > 0 ? view.RateAt(job, plan_.TypeOf(job), has) : 0.0;

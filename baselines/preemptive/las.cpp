@@ -38,7 +38,7 @@ class Las final : public Scheduler {
     plan_.Emit(view, decision);
     OfferIdle(view, plan_, running_, decision);
     const bool all = static_cast<int>(plan_.placed().size()) == view.num_active();
-    if (slice_ > 0.0 && !all) decision.wake_at = view.now() + slice_;
+    if (slice_ > 0.0 && !all) decision.wake_at = std::min(decision.wake_at, view.now() + slice_);
   }
 
  private:

@@ -80,7 +80,8 @@ class Tiresias final : public Scheduler {
     for (int job : view.running()) {
       if (!plan_.Placed(job)) jobs_[U(job)].stopped = view.now();
     }
-    if (plan_.placed().size() < view.active().size()) decision.wake_at = NextChange(view);
+    if (plan_.placed().size() < view.active().size())
+      decision.wake_at = std::min(decision.wake_at, NextChange(view));
   }
 
  private:

@@ -99,7 +99,7 @@ class Tuned final : public Scheduler {
     LeavingMoves moves(view, plan_, decision);
     for (const Choice& choice : choices_) moves.Offer(choice.job, choice.type);
     const bool all_run = plan_.placed().size() == view.active().size();
-    if (slice_ > 0.0 && !all_run) decision.wake_at = view.now() + slice_;
+    if (slice_ > 0.0 && !all_run) decision.wake_at = std::min(decision.wake_at, view.now() + slice_);
   }
 
  private:

@@ -257,6 +257,12 @@ TEST_CASE("cli: what is written is none of the files that are read or written be
   CheckOneLine(Berth(folder, "simulate --scenario s.h5 --json ''"), "--json: expected a file's name");
   CheckOneLine(Berth(folder, "simulate --scenario s.h5 --config ."), ".: expected a file, found a directory");
   CHECK(Berth(folder, "simulate --scenario s.h5 --json /dev/null --events e.h5").code == 0);
+  REQUIRE(Berth(folder, "progress 3 --job 7 --folder .").code == 0);
+  const std::string steps = Slurp(folder / "7");
+  CheckOneLine(Berth(folder, "progress 4 --job 7 --folder . --json 7"), "another file than");
+  CHECK(Slurp(folder / "7") == steps);
+  std::ofstream(folder / "g.json") << "{}";
+  CheckOneLine(Berth(folder, "reproduce gavel --golden g.json --json g.json"), "g.json for both");
 }
 
 // Results name it, and their writers take text alone.

@@ -307,7 +307,10 @@ void Options::AddWritten(const std::string& name, const std::string& path) {
 
 void Options::SetValue(Option& option, const std::string& text) const {
   option.value = text;
-  if (!PathsOf(option).empty()) return;
+  std::error_code none;
+  if (text.find_first_of("\n\r") == std::string::npos || !PathsOf(option).empty() ||
+      std::filesystem::exists(text, none))
+    return;
   for (const char c : {'\n', '\r'}) std::replace(option.value.begin(), option.value.end(), c, ' ');
 }
 

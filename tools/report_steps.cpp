@@ -43,10 +43,12 @@ int RunProgress(const std::vector<std::string>& arguments) {
   if (job.empty() || job.find('/') != std::string::npos)
     throw Error(
         Join("--job: expected a job's number, or SLURM_JOB_ID in the environment, found '", job, "'"));
+  const std::string path = folder + "/" + job;
+  options.AddWritten("folder", path);
   CheckJsonWritable(options);
   const double now =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  const std::string path = folder + "/" + job, line = Join(now, " ", steps, "\n");
+  const std::string line = Join(now, " ", steps, "\n");
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   const bool wrote = file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   const std::string why = std::strerror(errno);

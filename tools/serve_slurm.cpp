@@ -153,7 +153,7 @@ void DeclareSlurm(Options& options) {
   options.Switch("writable", "let the page switch the mode");
 }
 
-int ServeSlurm(const Options& options) {
+int ServeSlurm(Options& options) {
   // Threads that forecast and that answer come and go. Each would take one of sixteen heaps, of which each
   // grows to a megabyte and more in the course of hours.
   mallopt(M_ARENA_MAX, 2);
@@ -189,6 +189,10 @@ int ServeSlurm(const Options& options) {
         "--writable: expected --token-file or --socket too, so that not everybody on this machine may "
         "switch");
   const SiteFile site = ReadSiteFile(options.Text("site"));
+  for (const char* file : {"decisions.jsonl", "speeds.json", "heartbeat", "lock"})
+    if (!made.out.empty()) options.AddWritten("out", made.out + "/" + file);
+  for (const char* file : {"squeue.json", "sinfo.json"})
+    if (options.Given("recorded")) options.AddRead("recorded", options.Text("recorded") + "/" + file);
   CheckJsonWritable(options);
 
   StatusBoard board(options.Bool("writable"));

@@ -60,12 +60,15 @@ PairedDifference DifferenceOf(const std::vector<double>& costs, const std::vecto
   return {sum / n, std::sqrt(squares / (n - 1.0) / n)};
 }
 
-// Of the geometric means' ratio it follows from that of its logarithm, of the arithmetic ones' from that of
-// their difference.
+// Of the geometric means' ratio it follows from that of its logarithm; of the arithmetic ones', R, from that
+// of the costs less R times the baseline's, whose mean is 0 (Cochran 1977, eq. 2.46).
 double Validation::OverError(const std::vector<double>& costs, const std::vector<double>& baseline) const {
   if (costs.size() < 2) return std::nan("");
-  const double error = DifferenceOf(costs, baseline, on_.MayBeNone()).error;
-  return on_.MayBeNone() ? error / MeanOf(baseline) : error * Over(MeanOf(costs), baseline);
+  const double ratio = Over(MeanOf(costs), baseline);
+  if (!on_.MayBeNone()) return DifferenceOf(costs, baseline, false).error * ratio;
+  std::vector<double> expected;
+  for (const double cost : baseline) expected.push_back(ratio * cost);
+  return DifferenceOf(costs, expected, true).error / MeanOf(baseline);
 }
 
 std::vector<std::string> DefaultBaselines(const MdpSpec& mdp) {

@@ -6,6 +6,6 @@
 namespace berth {
 
 void DeclareSlurm(Options& options);
-int ServeSlurm(const Options& options);  // the exit code
+int ServeSlurm(Options& options);  // the exit code
 
 }  // namespace berth

@@ -32,12 +32,12 @@ constexpr Experiment kExperiments[] = {BERTH_GAVEL_EXPERIMENTS(BERTH_ROW)};
 #undef BERTH_ROW
 
 void AddOptions(Options& options) {
-  options.Value("golden", "", "check the policies against a file of golden vectors (.json), nothing else");
+  options.Input("golden", "check the policies against a file of golden vectors (.json), nothing else");
   options.Value("mechanism", "", "replay a folder of recorded rounds, nothing else");
   options.Value("reference", "",
                 "folder of records of Gavel's code, not shipped [one beside the sources, if there]");
   options.Value("traces", "", "folder of the traces to rerun [REFERENCE/sim/traces_public]");
-  options.Value("results", "", "the reference's results on them (.csv) [REFERENCE/sim/results_public.csv]");
+  options.Input("results", "the reference's results on them (.csv) [REFERENCE/sim/results_public.csv]");
   AddOnly(options, kExperiments);
   options.Value("seeds", "0:3", "of generated workloads; the paper has three");
   options.Switch("packed", "also the policies that share GPUs by an LP over pairs of jobs: hours");
@@ -117,6 +117,7 @@ int ReproduceGavel(const std::vector<std::string>& arguments) {
   if (options.Given("golden") && options.Given("mechanism")) {
     throw Error("expected --golden or --mechanism, found both");
   }
+  if (options.Given("out")) options.AddWritten("out", options.Text("out") + "/" + kGavelPage);
   CheckJsonWritable(options);
   const int code = options.Given("golden")      ? CheckGavelGolden(options.Text("golden"))
                    : options.Given("mechanism") ? CheckGavelMechanism(options.Text("mechanism"))

@@ -45,10 +45,10 @@ class EqualShare final : public Scheduler {
     const int type = plan_.TypeOf(job), from = plan_.WidthOf(job);
     const double rate = view.RateAt(job, type, from);
     const auto faster = [&](int width) {
-      return plan_.Costs(view, job, width) <= plan_.room(type) && view.RateAt(job, type, width) > rate;
+      return plan_.MayWiden(view, job, width) && view.RateAt(job, type, width) > rate;
     };
     if (const int next = plan_.Next(view, job); next <= view.MaxGang(job) && faster(next)) return next;
-    for (int width = from + 1; width <= view.MaxGang(job); ++width) {
+    for (int width = from + 1; width <= plan_.Reach(view, job); ++width) {
       if (faster(width)) return width;
     }
     return 0;

@@ -53,7 +53,8 @@ class Optimus final : public Scheduler {
     Step best;
     const int type = plan_.TypeOf(job), from = plan_.WidthOf(job);
     const double steps = view.RemainingSteps(job), now = steps / view.RateAt(job, type, from);
-    for (int width = from + 1; width <= view.MaxGang(job); ++width) {
+    const int reach = plan_.Reach(view, job);
+    for (int width = from + 1; width <= reach; ++width) {
       const int costs = plan_.Costs(view, job, width);
       if (costs > plan_.room(type)) continue;
       const double rate = view.RateAt(job, type, width);
@@ -84,8 +85,7 @@ class Optimus final : public Scheduler {
       std::pop_heap(steps_.begin(), steps_.end(), less);
       const Step step = steps_.back();
       steps_.pop_back();
-      if (plan_.Costs(view, step.job, step.width) <= plan_.room(plan_.TypeOf(step.job)))
-        plan_.Widen(view, step.job, step.width);
+      if (plan_.MayWiden(view, step.job, step.width)) plan_.Widen(view, step.job, step.width);
       push(step.job);
     }
   }

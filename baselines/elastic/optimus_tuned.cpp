@@ -35,8 +35,7 @@ class OptimusTuned final : public Scheduler {
           jobs_.begin(), jobs_.end(), [](const Candidate& a, const Candidate& b) { return a.gain < b.gain; });
       if (best == jobs_.end() || best->gain <= 0.0) break;
       const int wider = plan_.Next(view, best->job);
-      if (plan_.Costs(view, best->job, wider) <= plan_.room(plan_.TypeOf(best->job)))
-        plan_.Widen(view, best->job, wider);
+      if (plan_.MayWiden(view, best->job, wider)) plan_.Widen(view, best->job, wider);
       best->gain = Gain(view, best->job);
     }
     plan_.MoveOffLeaving(view);

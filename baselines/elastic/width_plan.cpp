@@ -38,8 +38,8 @@ int WidthPlan::Least(const ClusterView& view, int job, int type) {
 bool WidthPlan::Place(const ClusterView& view, int job) {
   if (WidthOf(job) > 0) return true;
   const int here = view.TypeOf(job);
-  if (here >= 0 &&
-      !AllInService(view, job)) {  // as wide as it is, where it would take no more than on its least
+  if (here >= 0 && !AllInService(view, job)) {
+    // As wide as it is, where it would take no more than on its least.
     const int held = HeldInService(view, job);
     if (held <= std::min(room(here), Least(view, job, here))) {
       Put(view, job, here, view.Width(job));
@@ -71,6 +71,11 @@ void WidthPlan::Widen(const ClusterView& view, int job, int width) {
   width_[Index(job)] = width, taken_[Index(job)] = takes;
 }
 
+int WidthPlan::Reach(const ClusterView& view, int job) const {
+  const int now = TypeOf(job) == view.TypeOf(job) ? view.Width(job) : 0;
+  return std::min(view.MaxGang(job), std::max(taken_[Index(job)] + room(TypeOf(job)), now));
+}
+
 int WidthPlan::Next(const ClusterView& view, int job) const {
   const int next = WidthOf(job) + 1, now = TypeOf(job) == view.TypeOf(job) ? view.Width(job) : 0;
   return now > next && Costs(view, job, now) <= Costs(view, job, next) ? now : next;
@@ -89,7 +94,7 @@ void WidthPlan::MoveOffLeaving(const ClusterView& view) {
     const int here = view.TypeOf(job), held = taken_[Index(job)];
     int best = -1, best_width = 0;
     // What it would have on the GPUs that it keeps, or, if it ends in time, has now.
-    const int keeps = EndsBeforeLeaving(view, job) ? WidthOf(job) : std::min(held, WidthOf(job));
+    const int keeps = EndsBeforeLeaving(view, job) ? WidthOf(job) : held;
     double best_rate = keeps >= view.MinGang(job) ? view.RateAt(job, here, keeps) : 0.0;
     for (int type = 0; type < view.num_types(); ++type) {
       const int has = type == here ? held : 0, most = std::min(WidthOf(job), room(type) + has);

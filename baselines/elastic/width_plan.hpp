@@ -3,7 +3,7 @@
 //
 //   plan.Begin(view);                                     // an empty cluster, but for who keeps what goes
 //   plan.Place(view, job);                                // on its least width
-//   if (plan.Costs(view, job, width) <= plan.room(plan.TypeOf(job))) plan.Widen(view, job, width);
+//   if (plan.MayWiden(view, job, width)) plan.Widen(view, job, width);
 //   plan.MoveOffLeaving(view);                            // who stays on GPUs about to go, to idle ones
 //   plan.Emit(view, decision);                            // stops, moves, resizes and starts that lead there
 //
@@ -29,13 +29,18 @@ class WidthPlan {
   // room, or was it placed before?
   bool Place(const ClusterView& view, int job);
   void Put(const ClusterView& view, int job, int type, int width);  // REQUIRES: it is not placed
-  // REQUIRES: it is placed, and the width costs no more than the room of its type.
+  // REQUIRES: MayWiden.
   void Widen(const ClusterView& view, int job, int width);
   // GPUs more of the room that a placed job would take on another width; 0 and less where it would stay on
   // GPUs about to go, all of `width` where it would leave them.
   int Costs(const ClusterView& view, int job, int width) const {
     return Takes(view, job, TypeOf(job), width) - taken_[Index(job)];
   }
+  // Is there room for the width of a placed job? No wider than Reach, which bounds what need be asked.
+  bool MayWiden(const ClusterView& view, int job, int width) const {
+    return Costs(view, job, width) <= room(TypeOf(job));
+  }
+  int Reach(const ClusterView& view, int job) const;
   // One more than a placed job has, or those on which it runs now where these cost no more.
   int Next(const ClusterView& view, int job) const;
 

@@ -65,7 +65,8 @@ class GangScheduling final : public Scheduler {
       slice_end_ = view.now() + slice_ + costs;
       in_slice_ = true;
     }
-    if (in_slice_ && plan_.placed().size() < view.active().size()) decision.wake_at = slice_end_;
+    if (in_slice_ && plan_.placed().size() < view.active().size())
+      decision.wake_at = std::min(decision.wake_at, slice_end_);
   }
 
  private:

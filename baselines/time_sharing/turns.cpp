@@ -107,7 +107,8 @@ void Turns::Decide(const ClusterView& view, Decision& decision) {
       Of(job).costs += StartSeconds(view, job, view.TypeOf(job), decision.commands.back().type);
   }
   if (plan_.placed().size() < order_.size()) {
-    decision.wake_at = std::max(view.now() + soonest, std::nextafter(view.now(), kNever));
+    decision.wake_at =
+        std::min(decision.wake_at, std::max(view.now() + soonest, std::nextafter(view.now(), kNever)));
   }
 }
 

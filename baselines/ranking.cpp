@@ -28,9 +28,7 @@ void PutOrStay(const ClusterView& view, Plan& plan, int job, int type) {
 bool EndsBeforeLeaving(const ClusterView& view, int job) {
   if (view.granted() < Knowledge::kEstimate) return false;
   double leaves = kNever;
-  for (const FeatureState& feature : view.feature_states().Of(Hook::kLeavesAt)) {
-    for (int device : view.Devices(job)) leaves = std::min(leaves, feature.LeavesAt(device));
-  }
+  for (int device : view.Devices(job)) leaves = std::min(leaves, LeavesAt(view, device));
   const double rate = view.RateAt(job, view.TypeOf(job), view.Width(job));
   return leaves < kNever && view.RemainingSteps(job) <= rate * (leaves - view.now());
 }
@@ -78,6 +76,11 @@ bool LeavingMoves::Offer(int job) {
 void OfferIdle(const ClusterView& view, const Plan& plan, const Ranking& ranking, Decision& decision) {
   LeavingMoves moves(view, plan, decision);
   for (const auto& [rank, job] : ranking) moves.Offer(job);
+}
+
+void OfferIdle(const ClusterView& view, const Plan& plan, std::span<const int> jobs, Decision& decision) {
+  LeavingMoves moves(view, plan, decision);
+  for (int job : jobs) moves.Offer(job);
 }
 
 int FastestOrHere(const ClusterView& view, const Plan& plan, int job) {

@@ -2,6 +2,7 @@
 // rank that fill a cluster from the first to the last.
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,7 @@ class LeavingMoves {
   std::vector<int> moved_;  // jobs
 };
 void OfferIdle(const ClusterView& view, const Plan& plan, const Ranking& ranking, Decision& decision);
+void OfferIdle(const ClusterView& view, const Plan& plan, std::span<const int> jobs, Decision& decision);
 
 // The fastest type with room, or the one where the job runs if that is as fast; -1 = no room anywhere.
 int FastestOrHere(const ClusterView& view, const Plan& plan, int job);

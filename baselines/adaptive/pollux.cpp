@@ -230,10 +230,8 @@ class Pollux final : public Scheduler {
       view.IsRunning(job) ? decision.Move(job, type, devices_) : decision.Start(job, type, devices_);
       decision.commands.back().width = static_cast<int>(devices_.size());
     }
-    // Who has to leave a GPU and got nothing runs on while nobody needs the others that it holds.
     for (int job : without) {
-      const auto needed = [&](int device) { return view.InService(device) && taken[U(device)] != 0; };
-      if (AllInService(view, job) || std::ranges::any_of(view.Devices(job), needed)) decision.Stop(job);
+      if (!MayRunOn(view, job, taken)) decision.Stop(job);
     }
     ForgetNodesUnlessFree(view, decision);
   }

@@ -89,12 +89,8 @@ void Configurations::Emit(const ClusterView& view, std::span<const int> jobs, st
     view.IsRunning(job) ? decision.Move(job, type, devices) : decision.Start(job, type, devices);
     decision.commands.back().width = static_cast<int>(devices.size());
   }
-  // Who has to leave a GPU and got nothing runs on while nobody needs the others that it holds.
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (chosen[i] >= 0 || !view.IsRunning(jobs[i])) continue;
-    const auto needed = [&](int device) { return view.InService(device) && !is_free(device); };
-    if (AllInService(view, jobs[i]) || std::ranges::any_of(view.Devices(jobs[i]), needed))
-      decision.Stop(jobs[i]);
+    if (chosen[i] < 0 && view.IsRunning(jobs[i]) && !MayRunOn(view, jobs[i], taken)) decision.Stop(jobs[i]);
   }
   ForgetNodesUnlessFree(view, decision);
 }

@@ -101,8 +101,7 @@ class Shockwave final : public Scheduler {
     }
     FillIdle(view);
     plan_.Emit(view, decision);
-    LeavingMoves moves(view, plan_, decision);
-    for (int job : view.running()) moves.Offer(job);
+    OfferIdle(view, plan_, view.running(), decision);
     decision.wake_at = std::min(decision.wake_at, next_);
   }
 

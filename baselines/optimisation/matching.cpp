@@ -43,8 +43,7 @@ class Matching final : public Scheduler {
     Match(view);
     Fill(view);
     plan_.Emit(view, decision);
-    LeavingMoves moves(view, plan_, decision);
-    for (int job : view.running()) moves.Offer(job);
+    OfferIdle(view, plan_, view.running(), decision);
   }
 
  private:

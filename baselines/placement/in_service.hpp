@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "env/sim/cluster_view.hpp"
 #include "env/sim/in_service.hpp"
@@ -33,6 +34,14 @@ inline int FreedBy(const ClusterView& view, int job) {
   return static_cast<int>(std::ranges::count_if(view.Devices(job), [&](int device) {
     return view.InService(device) && view.PartHolders(device).size() <= 1;
   }));
+}
+
+// Of a job that runs and got nothing: it has to leave a GPU, and nobody needs the others that it holds. Until
+// the GPU has gone it may run on. taken [D]: what others got. Any thread.
+inline bool MayRunOn(const ClusterView& view, int job, const std::vector<char>& taken) {
+  return !AllInService(view, job) && std::ranges::none_of(view.Devices(job), [&](int device) {
+    return view.InService(device) && taken[static_cast<std::size_t>(device)] != 0;
+  });
 }
 
 }  // namespace berth

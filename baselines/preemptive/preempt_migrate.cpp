@@ -43,8 +43,7 @@ class PreemptMigrate final : public Scheduler {
       if (target_[U(job)] >= 0) PutOrStay(view, plan_, job, target_[U(job)]);
     }
     plan_.Emit(view, decision);
-    LeavingMoves moves(view, plan_, decision);
-    for (int job : view.running()) moves.Offer(job);
+    OfferIdle(view, plan_, view.running(), decision);
   }
 
  private:

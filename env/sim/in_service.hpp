@@ -4,8 +4,17 @@
 #include <algorithm>
 
 #include "env/sim/cluster_view.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
+
+// When a device leaves service, as announced, s; kNever = nothing is. Any thread.
+inline double LeavesAt(const ClusterView& view, int device) {
+  double leaves = kNever;
+  for (const FeatureState& feature : view.feature_states().Of(Hook::kLeavesAt))
+    leaves = std::min(leaves, feature.LeavesAt(device));
+  return leaves;
+}
 
 // True also of a job that does not run. Any thread. Where nothing leaves no GPU is looked at, here and below.
 inline bool AllInService(const ClusterView& view, int job) {

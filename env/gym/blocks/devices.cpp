@@ -8,6 +8,7 @@
 #include "env/gym/block_table.hpp"
 #include "env/sim/entity_rows.hpp"
 #include "env/sim/feature.hpp"
+#include "env/sim/in_service.hpp"
 
 namespace berth {
 namespace {
@@ -77,14 +78,13 @@ class Devices final : public EntityBlock {
         if (view.Devices(job).front() == device) holders_.push_back(job);
       }
     }
-    double held = 0.0, clock = 1.0, heat = 0.0, leaves_at = kNever, first = kNever, last = 0.0;
+    const double leaves_at = LeavesAt(view, device);
+    double held = 0.0, clock = 1.0, heat = 0.0, first = kNever, last = 0.0;
     const FeatureStates& features = view.feature_states();
     for (const FeatureState& feature : features.Of(Hook::kHeldShare)) held += feature.HeldShare(device);
     for (const FeatureState& feature : features.Of(Hook::kClockSpeed)) clock *= feature.ClockSpeed(device);
     for (const FeatureState& feature : features.Of(Hook::kDegreesC))
       heat = std::max(heat, feature.DegreesC(device, view.now()));
-    for (const FeatureState& feature : features.Of(Hook::kLeavesAt))
-      leaves_at = std::min(leaves_at, feature.LeavesAt(device));
     for (const int job : holders_) {
       const double left = sighted_ ? view.RemainingSeconds(job, type_of_[U(device)]) : 0.0;
       first = std::min(first, left), last = std::max(last, left);

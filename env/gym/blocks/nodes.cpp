@@ -11,6 +11,7 @@
 #include "env/gym/block_table.hpp"
 #include "env/sim/entity_rows.hpp"
 #include "env/sim/feature.hpp"
+#include "env/sim/in_service.hpp"
 
 namespace berth {
 namespace {
@@ -130,9 +131,7 @@ class Nodes final : public EntityBlock {
           now.watts += feature.PowerShare(device);
         for (const FeatureState& feature : features.Of(Hook::kDegreesC))
           now.heat = std::max(now.heat, feature.DegreesC(device, view.now()));
-        double leaves_at = kNever;
-        for (const FeatureState& feature : features.Of(Hook::kLeavesAt))
-          leaves_at = std::min(leaves_at, feature.LeavesAt(device));
+        const double leaves_at = LeavesAt(view, device);
         if (leaves_at < kNever) now.leaving += first(device, kSeenLeaving);
         now.leaves_at = std::min(now.leaves_at, leaves_at);
       }

@@ -1,6 +1,8 @@
 // What --validate auto affords, worked out by hand.
 #include "tools/validation_budget.hpp"
 
+#include <cmath>
+
 #include "env/gym/mdp.hpp"
 #include "tests/catch.hpp"
 #include "tools/results.hpp"
@@ -64,6 +66,15 @@ TEST_CASE("validation: the baselines of a process exist and need no more than it
         CHECK(MakeScheduler(spec, AllSchedulers())->knowledge() <= knowledge);
     }
   }
+}
+
+TEST_CASE("validation: the standard error of a ratio of means") {
+  // Arithmetic: 3 of 2, R = 1.5; costs less R times the others' are 0.5 and -0.5, so sqrt(0.5 / 2) = 0.5, of 2.
+  CHECK(RatioError({2.0, 4.0}, {1.0, 3.0}, /*may_be_none=*/true) == Approx(0.25));
+  CHECK(RatioError({0.0, 3.0}, {0.0, 2.0}, true) == Approx(0.0).margin(1e-12));  // R holds of each pair
+  // Geometric: the logarithms' differences are log 2 and log 8, so R = 4; their mean's error is log(4) / 2.
+  CHECK(RatioError({2.0, 8.0}, {1.0, 1.0}, false) == Approx(4.0 * std::log(2.0)));
+  CHECK(std::isnan(RatioError({2.0}, {1.0}, true)));
 }
 
 }  // namespace berth

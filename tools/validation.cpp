@@ -31,14 +31,18 @@ std::vector<double> CostsOf(const Trials& on, const std::vector<Metrics>& runs) 
   return costs;
 }
 
-}  // namespace
-
-double Validation::MeanOf(const std::vector<double>& costs) const {
+double MeanOf(const std::vector<double>& costs, bool may_be_none) {
   const auto count = static_cast<double>(costs.size());
-  if (on_.MayBeNone()) return std::accumulate(costs.begin(), costs.end(), 0.0) / count;
+  if (may_be_none) return std::accumulate(costs.begin(), costs.end(), 0.0) / count;
   double sum = 0.0;
   for (const double cost : costs) sum += std::log(cost);
   return std::exp(sum / count);
+}
+
+}  // namespace
+
+double Validation::MeanOf(const std::vector<double>& costs) const {
+  return berth::MeanOf(costs, on_.MayBeNone());
 }
 
 double Validation::Over(double mean, const std::vector<double>& baseline) const {
@@ -62,13 +66,13 @@ PairedDifference DifferenceOf(const std::vector<double>& costs, const std::vecto
 
 // Of the geometric means' ratio it follows from that of its logarithm; of the arithmetic ones', R, from that
 // of the costs less R times the baseline's, whose mean is 0 (Cochran 1977, eq. 2.46).
-double Validation::OverError(const std::vector<double>& costs, const std::vector<double>& baseline) const {
+double RatioError(const std::vector<double>& costs, const std::vector<double>& others, bool may_be_none) {
   if (costs.size() < 2) return std::nan("");
-  const double ratio = Over(MeanOf(costs), baseline);
-  if (!on_.MayBeNone()) return DifferenceOf(costs, baseline, false).error * ratio;
+  const double mean = MeanOf(others, may_be_none), ratio = MeanOf(costs, may_be_none) / mean;
+  if (!may_be_none) return DifferenceOf(costs, others, false).error * ratio;
   std::vector<double> expected;
-  for (const double cost : baseline) expected.push_back(ratio * cost);
-  return DifferenceOf(costs, expected, true).error / MeanOf(baseline);
+  for (const double cost : others) expected.push_back(ratio * cost);
+  return DifferenceOf(costs, expected, true).error / mean;
 }
 
 std::vector<std::string> DefaultBaselines(const MdpSpec& mdp) {
@@ -184,7 +188,7 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
     const double over = Over(row.greedy, baseline_costs_[k]);
     if (std::isnan(over) || over < row.over) continue;  // NaN at first
     row.rule = settings_.baselines[k], row.over = over;
-    row.over_error = OverError(row.costs, baseline_costs_[k]);
+    row.over_error = RatioError(row.costs, baseline_costs_[k], on_.MayBeNone());
   }
   if (settings_.keep_best && (best() == nullptr || row.greedy < best()->greedy)) {
     MoveWhole(candidate, policy());
@@ -241,7 +245,7 @@ std::string Validation::Words() const {
       continue;
     }
     text += Fixed(over, 3);
-    if (of.size() > 1) text += Join(" +- ", Fixed(OverError(row.costs, of), 3));
+    if (of.size() > 1) text += Join(" +- ", Fixed(RatioError(row.costs, of, on_.MayBeNone()), 3));
     text += " of " + settings_.baselines[k];
   }
   if (!settings_.draws || row.greedy == 0.0) return text;

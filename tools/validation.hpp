@@ -27,6 +27,9 @@ struct PairedDifference {
 };
 PairedDifference DifferenceOf(const std::vector<double>& costs, const std::vector<double>& others,
                               bool may_be_none);
+// The standard error of the ratio of their means, geometric ones or, where costs may be none, arithmetic
+// ones; NaN of one pair.
+double RatioError(const std::vector<double>& costs, const std::vector<double>& others, bool may_be_none);
 
 // Are an agent's scores the logarithms of what it draws by? Of dqn they are values, and drawing by them is no
 // policy that it ever played.
@@ -99,8 +102,6 @@ class Validation {
   double MeanOf(const std::vector<double>& costs) const;
   // A mean cost over that of a baseline; NaN where this one has none, or is infinite: it leaves jobs undone.
   double Over(double mean, const std::vector<double>& baseline) const;
-  // The standard error of the costs' mean over the baseline's; NaN of one workload.
-  double OverError(const std::vector<double>& costs, const std::vector<double>& baseline) const;
   std::string Candidate();  // the checkpoint's policy as a file, which is to be removed
   void ReadRows();
   void FindBest();

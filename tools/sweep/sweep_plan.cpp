@@ -113,10 +113,14 @@ SweepRecord SweepPlan::Record(const std::string& source) const {
   record.source = source;
   record.settings.emplace_back("over", grid_.ToString());
   std::map<std::string, std::string> files;
-  const auto add = [&](const std::string& path) {
+  const auto add_file = [&](const std::string& path) {
     std::error_code ignored;  // texts that are no names of files may be too long for one
     if (std::filesystem::is_regular_file(path, ignored) && files.count(path) == 0)
       files[path] = FileHash(path);
+  };
+  const auto add = [&](const std::string& path) {
+    add_file(path);
+    for (const std::string& behind : FilesBehind(path)) add_file(behind);
   };
   std::set<std::string> seen;
   const auto look = [&](const std::string& text) {

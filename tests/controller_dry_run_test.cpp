@@ -62,6 +62,25 @@ TEST_CASE("dry run, advise: who waited beyond the limit is started once, and its
   CHECK(b.Status()["queue"][0]["reason"] == "others go first");
 }
 
+TEST_CASE("dry run, advise: no more tasks of an array than it allows", "[slurm]") {
+  Beside b(GENERATE(ControlMode::kDryRun, ControlMode::kAdvise));
+  const auto add = [&](int task) {
+    b.slurm.AddJob(11 + task, {{"admin_comment", ""}, {"priority", 5}, {"array_job_id", 11}, {"array_task_id", task}, {"array_max_tasks", 2}});
+  };
+  add(0), add(1);
+  b.Look(3);
+  REQUIRE(b.Status()["running"].size() == 2);  // Slurm started them
+  b.slurm.Set("late", true);
+  add(2), add(3);
+  b.Look();
+  CHECK(b.controller->last_decision()["starts"].empty());
+  CHECK(b.Status()["queue"][0]["reason"] == "waits for its array's limit");
+  b.slurm.End(11);
+  b.Look();
+  REQUIRE(b.controller->last_decision()["starts"].size() == 1);
+  CHECK(b.controller->last_decision()["starts"][0]["id"] == "11_2");
+}
+
 TEST_CASE("advise: who would start goes to the front by its nice value, and gets its own back", "[slurm]") {
   Beside b(ControlMode::kAdvise, "sjf");
   for (int id = 1; id <= 3; ++id)

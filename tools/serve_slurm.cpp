@@ -189,7 +189,7 @@ int ServeSlurm(Options& options) {
         "--writable: expected --token-file or --socket too, so that not everybody on this machine may "
         "switch");
   const SiteFile site = ReadSiteFile(options.Text("site"));
-  for (const char* file : {"decisions.jsonl", "speeds.json", "heartbeat", "lock"})
+  for (const char* file : {"decisions.jsonl", "speeds.json", "heartbeat", "lock", "progress"})
     if (!made.out.empty()) options.AddWritten("out", made.out + "/" + file);
   for (const char* file : {"squeue.json", "sinfo.json"})
     if (options.Given("recorded")) options.AddRead("recorded", options.Text("recorded") + "/" + file);

@@ -77,7 +77,7 @@ std::string Controller::Ask(const std::string& id, const char* what, const std::
 
 // True: it was released, or in a dry run would have been.
 bool Controller::Start(int index, int type, std::span<const int> wanted, std::vector<int>& idle_cpus) {
-  if (options_.mode == ControlMode::kControl && live_.AtArrayLimit(live_.job(index).slurm)) return false;
+  if (live_.AtArrayLimit(live_.job(index).slurm)) return false;
   const std::optional<std::vector<int>> devices = ChooseGpus(live_, index, type, wanted, idle_cpus);
   if (!devices) return false;
   // A slurmd takes no credential of the second in which it revoked the job's last one: Slurm would end the

@@ -176,7 +176,9 @@ std::vector<LiveChange> LiveCluster::Update(const SlurmState& state, double now_
   nodes_ = std::move(nodes);
   tasks_of_.clear();
   for (const SlurmJob& job : state.jobs) {
-    if (job.array_limit > 0 && (job.running() || (job.pending() && !job.held()))) ++tasks_of_[job.array];
+    // Of what waits those that were released, and will run; without control nobody is held.
+    const bool will = options_.control && job.pending() && !job.held();
+    if (job.array_limit > 0 && (job.running() || will)) ++tasks_of_[job.array];
   }
   std::size_t unknown = 0;
   for (const SlurmJob& job : state.jobs) unknown += InScope(job) && Ours(job) && RowOf(job) < 0 ? 1 : 0;
@@ -276,7 +278,7 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   const bool users = from.restarts == 0 || from.eligible_s == job.begin_s;
   if (users && (from.eligible_s > now_s_ + 0.5 || from.start_s > now_s_ + 600.0 * 86400.0))
     return blocked("not before its begin time");
-  if (options_.control && AtArrayLimit(from)) return blocked("waits for its array's limit");
+  if (AtArrayLimit(from)) return blocked("waits for its array's limit");
   if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause
   if (FittingTypes(job) == 0)
     return blocked(Join("no GPU type has ", from.gpus, from.gpu_type.empty() ? "" : " " + from.gpu_type,

@@ -1,5 +1,4 @@
-// berth size: levels, mixes and the search by hand and by trying all; clusters of queueing theory by Erlang's
-// formulas.
+// berth size: levels and mixes by hand; clusters of queueing theory by Erlang's formulas.
 #include "tools/size/size.hpp"
 
 #include <algorithm>
@@ -71,72 +70,6 @@ TEST_CASE("size: levels and types by hand") {
   CHECK_THROWS_WITH(ParseTypes("v100=4..0"), Catch::Contains("v100: expected FIRST..LAST"));
   CHECK_THROWS_WITH(ParseTypes("v100=1..2@0"), Catch::Contains("a price above 0"));
   CHECK_THROWS_WITH(AllMixes(ParseTypes("v100=0..0")), Catch::Contains("a type with a GPU"));
-}
-
-TEST_CASE("size: the smallest count is found by halves, whatever it is, and its neighbours are tried") {
-  const std::vector<Mix> mixes = AllMixes(ParseTypes("v100=1..100"));
-  for (int least = 1; least <= 101; ++least) {
-    CAPTURE(least);
-    std::vector<std::size_t> asked;
-    const Cheapest found = FindCheapest(mixes, [&](std::size_t i) {
-      CHECK(std::find(asked.begin(), asked.end(), i) == asked.end());  // no cluster is tried twice
-      asked.push_back(i);
-      return mixes[i].gpus >= least;
-    });
-    CHECK(found.monotone);
-    CHECK(found.best.has_value() == (least <= 100));
-    CHECK(found.runner_up.has_value() == (least <= 99));
-    if (found.best) CHECK(mixes[*found.best].gpus == least);
-    if (found.runner_up) CHECK(mixes[*found.runner_up].gpus == least + 1);
-    CHECK(asked.size() <= 1 + 7 + 3);  // the largest; ceil(log2(100)) halves; neighbours
-  }
-  // 41 fails although 40 meets; 38 meets although 39 fails. Halves end at 40 or at 42 and above; from there
-  // the neighbours lead down to 38.
-  const auto odd = [&](std::size_t i) {
-    const int gpus = mixes[i].gpus;
-    return gpus == 38 || gpus == 40 || gpus >= 42;
-  };
-  const Cheapest found = FindCheapest(mixes, odd);
-  CHECK_FALSE(found.monotone);
-  REQUIRE(found.best);
-  CHECK(mixes[*found.best].gpus == 38);
-}
-
-// Whatever more of a type never harms: a mix meets where its speeds add up to enough, with a bonus for a
-// type.
-TEST_CASE("size: the cheapest mix is the one that trying all of them finds") {
-  std::mt19937 random(7);
-  std::uniform_real_distribution<double> uniform(0.2, 3.0);
-  double asked = 0.0, all = 0.0;
-  for (int round = 0; round < 200; ++round) {
-    std::vector<TypeRange> types = ParseTypes("v100=0..8@1,p100=0..6@1,k80=0..10..2@1");
-    std::vector<double> speeds;
-    for (TypeRange& type : types) type.price = uniform(random), speeds.push_back(uniform(random));
-    const std::vector<Mix> mixes = AllMixes(types);
-    const double enough = uniform(random) * 10.0;
-    const auto meets = [&](std::size_t i) {
-      double speed = mixes[i].counts[1] > 0 ? 1.5 : 0.0;
-      for (std::size_t type = 0; type < 3; ++type) speed += speeds[type] * mixes[i].counts[type];
-      return speed >= enough;
-    };
-    std::vector<std::size_t> right;
-    for (std::size_t i = 0; i < mixes.size() && right.size() < 2; ++i) {
-      if (meets(i)) right.push_back(i);
-    }
-    const Cheapest found = FindCheapest(mixes, [&](std::size_t i) {
-      ++asked;
-      return meets(i);
-    });
-    all += static_cast<double>(mixes.size());
-    CAPTURE(round, enough);
-    REQUIRE(found.best.has_value() == !right.empty());
-    if (right.empty()) continue;
-    CHECK(mixes[*found.best].price == mixes[right[0]].price);
-    REQUIRE(found.runner_up.has_value() == (right.size() == 2));
-    if (right.size() == 2) CHECK(mixes[*found.runner_up].price == mixes[right[1]].price);
-    CHECK(found.monotone);
-  }
-  CHECK(asked < 0.25 * all);
 }
 
 // M/M/c: `rate` jobs an hour of one GPU, an hour each on average, in the order of arrival. Erlang C gives the
@@ -280,6 +213,15 @@ TEST_CASE("size: who meets, who comes next, and what is written of it, by hand")
   outcome = Berth(folder, run + "--types v100=1..4 --meet 'jct<=1'");
   CHECK(outcome.code == 1);
   CHECK_THAT(outcome.out, Catch::Contains("none meets the levels: not even v100=4"));
+  // Of n GPUs 6 / (n ceil(6 / n)) are busy: 1, 1, 1, 0.75, 0.6. The largest keeps the JCT and not the share.
+  outcome = Berth(folder, run + "--types v100=1..5 --meet 'jct<=1.5;util>=90%' --json j");
+  CAPTURE(outcome.out, outcome.error);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, Catch::Contains("\nsmallest: v100=3, under fcfs, srpt\n") && !Catch::Contains("runner-up"));
+  CHECK(Json::parse(Slurp(folder / "j")).at("monotone") == true);
+  outcome = Berth(folder, run + "--types v100=1..5 --meet 'jct<=1.4;util>=80%'");
+  CHECK(outcome.code == 1);
+  CHECK_THAT(outcome.out, Catch::Contains("none meets the levels; those not tried have no more GPUs"));
 }
 
 // Six GPU-hours, at 100 an hour; a V100 costs 2.48 where nobody says what.

@@ -1,5 +1,9 @@
 #include "tools/size/levels.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "env/base/check.hpp"
 #include "env/base/spec.hpp"
 
@@ -33,6 +37,20 @@ std::vector<Level> ParseLevels(const std::string& text) {
   for (const std::string& part : SplitOutsideParentheses(text, ';')) levels.push_back(ParseLevel(part));
   if (levels.empty()) throw Error(Join("expected FIGURE<=NUMBER, found '", text, "'"));
   return levels;
+}
+
+MoreGpus EffectOfMoreGpus(const Level& level) {
+  constexpr std::string_view kEither[] = {
+      "cost",          "electricity_cost",  "energy_kwh",       "interruptions_per_job",
+      "lost_work_h",   "service_gpu_hours", "restarts_per_job", "dropped_entries",
+      "fragmentation", "spread_starts",     "unplaced_orders"};
+  constexpr std::string_view kShareOfGpus[] = {"utilization", "hpc_utilization"};
+  const auto among = [&](const auto& keys) {
+    return std::find(std::begin(keys), std::end(keys), level.metric.field->key) != std::end(keys);
+  };
+  if (among(kEither)) return MoreGpus::kEither;
+  const bool rises = MoreIsBetter(*level.metric.field) && !among(kShareOfGpus);
+  return rises == level.at_most ? MoreGpus::kHarm : MoreGpus::kHelp;
 }
 
 }  // namespace berth

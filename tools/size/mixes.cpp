@@ -47,7 +47,7 @@ TypeRange ParseType(const std::string& text) {
   return type;
 }
 
-enum class State : std::uint8_t { kUnknown, kMeets, kFails, kRuledOut };
+enum class State : std::uint8_t { kUnknown, kMeets, kTooFew, kFails, kRuledOut };
 
 bool NoMoreOfAny(const Mix& a, const Mix& b) {
   return std::equal(a.counts.begin(), a.counts.end(), b.counts.begin(),
@@ -56,8 +56,8 @@ bool NoMoreOfAny(const Mix& a, const Mix& b) {
 
 class Search {
  public:
-  Search(const std::vector<Mix>& mixes, const std::function<bool(std::size_t)>& meets)
-      : mixes_(mixes), meets_(meets), states_(mixes.size(), State::kUnknown) {
+  Search(const std::vector<Mix>& mixes, const std::function<Fit(std::size_t)>& fit)
+      : mixes_(mixes), fit_(fit), states_(mixes.size(), State::kUnknown) {
     for (std::size_t type = 0; type < mixes[0].counts.size(); ++type) {
       std::vector<int> counts;
       for (const Mix& mix : mixes) counts.push_back(mix.counts[type]);
@@ -69,9 +69,9 @@ class Search {
 
   Cheapest Run() {
     Cheapest found;
-    const std::size_t largest = Largest(mixes_);
-    if (!Ask(largest)) return found;
-    std::size_t best = Bisect(0, largest);
+    Ask(Largest(mixes_));
+    std::size_t best = Bisect(0, mixes_.size());
+    if (best == mixes_.size()) return found;
     for (std::size_t better = best;; best = better) {
       for (std::size_t i = 0; i < best && better == best; ++i) {
         if (states_[i] == State::kRuledOut && Near(i, best) && Ask(i)) better = i;
@@ -80,32 +80,34 @@ class Search {
       found.monotone = false;
       better = Bisect(0, better);
     }
-    std::size_t next = mixes_.size();
     for (std::size_t i = best + 1; i < mixes_.size(); ++i) {
       if (!OneStepUp(best, i)) continue;
-      if (!Ask(i)) found.monotone = false;
-    }
-    for (std::size_t i = mixes_.size(); i-- > best + 1;) {
-      if (states_[i] == State::kMeets) next = i;
+      const bool ruled_out = states_[i] == State::kRuledOut;
+      if (Ask(i) ? ruled_out : states_[i] == State::kTooFew) found.monotone = false;
     }
     found.best = best;
-    if (next < mixes_.size()) found.runner_up = Bisect(best + 1, next);
+    const std::size_t next = Bisect(best + 1, mixes_.size());
+    if (next < mixes_.size()) found.runner_up = next;
     return found;
   }
 
  private:
   bool Ask(std::size_t mix) {
     State& state = states_[mix];
-    if (state == State::kMeets || state == State::kFails) return state == State::kMeets;
-    state = meets_(mix) ? State::kMeets : State::kFails;
-    if (state == State::kMeets) return true;
+    if (state != State::kUnknown && state != State::kRuledOut) return state == State::kMeets;
+    const Fit fit = fit_(mix);
+    state = fit.meets ? State::kMeets : fit.too_few ? State::kTooFew : State::kFails;
+    if (fit.meets) return true;
     for (std::size_t i = 0; i < mixes_.size(); ++i) {
-      if (states_[i] == State::kUnknown && NoMoreOfAny(mixes_[i], mixes_[mix])) states_[i] = State::kRuledOut;
+      if (states_[i] == State::kUnknown && ((fit.too_few && NoMoreOfAny(mixes_[i], mixes_[mix])) ||
+                                            (fit.too_many && NoMoreOfAny(mixes_[mix], mixes_[i]))))
+        states_[i] = State::kRuledOut;
     }
     return false;
   }
 
-  // The first from `begin` on that meets, by halves of those that are not ruled out; `end` meets.
+  // The first from `begin` on that meets, by halves of those that are not ruled out; `end` where none before
+  // it does.
   std::size_t Bisect(std::size_t begin, std::size_t end) {
     for (;;) {
       std::vector<std::size_t> open;
@@ -149,7 +151,7 @@ class Search {
   }
 
   const std::vector<Mix>& mixes_;
-  const std::function<bool(std::size_t)>& meets_;
+  const std::function<Fit(std::size_t)>& fit_;
   std::vector<State> states_;
   std::vector<std::vector<int>> steps_;  // [types] the counts that there are
 };
@@ -213,9 +215,9 @@ std::string MixText(const std::vector<TypeRange>& types, const Mix& mix) {
   return text;
 }
 
-Cheapest FindCheapest(const std::vector<Mix>& mixes, const std::function<bool(std::size_t mix)>& meets) {
+Cheapest FindCheapest(const std::vector<Mix>& mixes, const std::function<Fit(std::size_t mix)>& fit) {
   BERTH_CHECK(!mixes.empty(), "no mixes");
-  return Search(mixes, meets).Run();
+  return Search(mixes, fit).Run();
 }
 
 }  // namespace berth

@@ -32,13 +32,21 @@ std::vector<Mix> AllMixes(const std::vector<TypeRange>& types);
 std::size_t Largest(const std::vector<Mix>& mixes);                        // the first with the most GPUs
 std::string MixText(const std::vector<TypeRange>& types, const Mix& mix);  // as --cluster takes it
 
-// The cheapest of `mixes` (all of AllMixes) that `meets`, and the next one, by few calls: a mix that fails
-// rules out those that have no more of any type. That is checked: cheaper neighbours of the answer that were
-// ruled out so are asked too, and dearer ones must meet.
+// How a mix does. What is wrong with one that does not meet says which others do not either; of one with
+// neither mark nothing follows.
+struct Fit {
+  bool meets = false;
+  bool too_few = false;   // nor do those with no more of any type
+  bool too_many = false;  // nor do those with no fewer of any type
+};
+
+// The cheapest of `mixes` (all of AllMixes) that meets, and the next one, by few calls of `fit`: most are
+// ruled out by others. That is checked: cheaper neighbours of the answer that were ruled out are asked too,
+// and those with one step more must not have too few.
 struct Cheapest {
   std::optional<std::size_t> best, runner_up;  // of `mixes`
   bool monotone = true;                        // false: a neighbour was not as expected
 };
-Cheapest FindCheapest(const std::vector<Mix>& mixes, const std::function<bool(std::size_t mix)>& meets);
+Cheapest FindCheapest(const std::vector<Mix>& mixes, const std::function<Fit(std::size_t mix)>& fit);
 
 }  // namespace berth

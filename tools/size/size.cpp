@@ -42,6 +42,7 @@ SizedRow Judged(const ResultRow& row, const std::vector<Level>& levels) {
   for (const RunResult& run : row.runs) sized.unfinished += run.metrics.unfinished;
   sized.unstable = row.Unstable();
   sized.meets = sized.unfinished == 0 && !sized.unstable;
+  sized.too_few = !sized.meets;
   const Metrics metrics = row.Combined();
   for (const Level& level : levels) {
     const MetricField& field = *level.metric.field;
@@ -49,7 +50,11 @@ SizedRow Judged(const ResultRow& row, const std::vector<Level>& levels) {
     const double end = std::isnan(figure.low) ? figure.mean : level.at_most ? figure.high : figure.low;
     sized.figures.push_back(figure);
     sized.met.push_back(level.at_most ? end <= level.bound : end >= level.bound);  // false where it is NaN
-    sized.meets = sized.meets && sized.met.back();
+    if (sized.met.back()) continue;
+    sized.meets = false;
+    const MoreGpus more = EffectOfMoreGpus(level);
+    sized.too_few = sized.too_few || more == MoreGpus::kHelp;
+    sized.too_many = sized.too_many || more == MoreGpus::kHarm;
   }
   return sized;
 }
@@ -69,6 +74,14 @@ Interval Widened(const Interval& drawn, std::size_t workloads) {
 
 bool SizedMix::meets() const {
   return std::any_of(rows.begin(), rows.end(), [](const SizedRow& row) { return row.meets; });
+}
+
+Fit SizedMix::fit() const {
+  const auto all = [&](bool SizedRow::*mark) {
+    return std::all_of(rows.begin(), rows.end(), [mark](const SizedRow& row) { return row.*mark; });
+  };
+  if (!refused.empty()) return {false, /*too_few=*/true, false};
+  return {meets(), all(&SizedRow::too_few), all(&SizedRow::too_many)};
 }
 
 void AddSizePlan(Options& options) {
@@ -115,7 +128,7 @@ SizeResult SizeCluster(const SizeRequest& request) {
   }
   std::map<std::size_t, SizedMix> tried;
   Progress progress("size");
-  const auto meets = [&](std::size_t i) {
+  const auto fit = [&](std::size_t i) {
     SizedMix sized{mixes[i], MixText(request.types, mixes[i]), {}, ""};
     progress.Update(static_cast<double>(tried.size()) / static_cast<double>(mixes.size()),
                     Join(tried.size(), " clusters tried, now ", sized.cluster));
@@ -129,9 +142,9 @@ SizeResult SizeCluster(const SizeRequest& request) {
     if (sized.refused.empty()) {
       for (const ResultRow& row : Evaluate(plan)) sized.rows.push_back(Judged(row, request.levels));
     }
-    return tried.emplace(i, std::move(sized)).first->second.meets();
+    return tried.emplace(i, std::move(sized)).first->second.fit();
   };
-  const Cheapest cheapest = FindCheapest(mixes, meets);
+  const Cheapest cheapest = FindCheapest(mixes, fit);
   result.monotone = cheapest.monotone;
   for (auto& [mix, sized] : tried) {
     if (cheapest.best == mix) result.best = result.tried.size();

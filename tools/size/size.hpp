@@ -42,7 +42,8 @@ struct SizedRow {
   std::vector<bool> met;  // [levels]
   int unfinished = 0;     // jobs
   bool unstable = false;
-  bool meets = false;  // all of it
+  bool meets = false;                      // all of it
+  bool too_few = false, too_many = false;  // GPUs, for a level or for the jobs: EffectOfMoreGpus
 };
 
 struct SizedMix {
@@ -51,6 +52,7 @@ struct SizedMix {
   std::vector<SizedRow> rows;  // [schedulers]
   std::string refused;         // why it cannot run these jobs at all; "" = it can
   bool meets() const;          // under one of the schedulers
+  Fit fit() const;             // too few or too many for each of them
 };
 
 struct SizeResult {

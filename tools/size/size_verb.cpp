@@ -22,15 +22,12 @@ void AddSizeOptions(Options& options) {
   options.Output("csv", "write what was tried to this file: a row a cluster and scheduler");
   options.Note(
       "A level is met where the upper end of the 95% interval over the seeds meets it (of a level with >=, "
-      "the "
-      "lower); take 10 seeds or more, since the interval of few is very wide. Largest values (max_*), and "
-      "all figures of a single workload, count as they are. Besides, "
-      "every "
-      "measured job must finish and the cluster must keep up. Of several schedulers one has to meet all "
-      "levels. "
-      "Where a cluster fails, those with no more of any type are taken to fail too; the neighbours of the "
-      "answer "
-      "are tried.");
+      "the lower); take 10 seeds or more, since the interval of few is very wide. Largest values (max_*), "
+      "and all figures of a single workload, count as they are. Besides, every measured job must finish and "
+      "the cluster must keep up. Of several schedulers one has to meet all levels. Where a cluster fails a "
+      "level that more GPUs help, those with no more of any type are taken to fail too; where it fails one "
+      "that they harm (util>=), those with no fewer; the neighbours of the answer are tried. Of cost, energy "
+      "and faults nothing is taken for granted, so that more clusters are tried.");
   options.Everyday({"types", "meet", "schedulers", "scenario", "workload", "knowledge", "features", "seeds",
                     "window", "threads", "csv"});
 }
@@ -88,7 +85,13 @@ void PrintSize(const SizeRequest& request, const SizeResult& result) {
   }
   std::cout << "\n";
   if (!result.best) {
-    std::cout << "none meets the levels: not even " << MixText(request.types, result.tried.back().mix)
+    const SizedMix& largest = result.tried.back();
+    std::cout << "none meets the levels"
+              << (largest.fit().too_few ? Join(": not even ", largest.cluster)
+                  : result.tried.size() == result.mixes
+                      ? ""
+                      : "; those not tried have no more GPUs than one that has too few, or no fewer than one "
+                        "that has too many")
               << "\n";
     return;
   }
@@ -97,8 +100,8 @@ void PrintSize(const SizeRequest& request, const SizeResult& result) {
     std::cout << "runner-up: " << Answer(request, result.tried[*result.runner_up]) << "\n";
   if (!result.monotone) {
     std::cout
-        << "a neighbour was not as expected (more GPUs that fail, or fewer that do): others that were not "
-           "tried may meet the levels too; more --seeds narrow the intervals\n";
+        << "a neighbour was not as expected (more GPUs that are too few, or one ruled out that meets the "
+           "levels): others that were not tried may meet them too; more --seeds narrow the intervals\n";
   }
 }
 

@@ -155,7 +155,7 @@ class Size(NamedTuple):
     - `best`, `runner_up`: clusters as ``cluster=`` takes them, None where none meets the levels;
     - `tried`: a row a cluster and scheduler, with each figure and the bounds of the 95% interval that decides, wider than that of
       `evaluate` (FIGURE_low, FIGURE_high; nan where there are none); a `pandas.DataFrame`, without pandas a dict of columns;
-    - `mixes`: how many clusters there are; `seeds`: workloads each; `monotone`: False where more GPUs did worse;
+    - `mixes`: how many clusters there are; `seeds`: workloads each; `monotone`: False where a neighbour of the best was not as expected;
     - `refused`: clusters that cannot run the jobs, and why.
 
     Examples

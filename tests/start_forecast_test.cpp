@@ -16,6 +16,7 @@
 #include "tools/forecast/moments.hpp"
 #include "tools/forecast/slurm_usage.hpp"
 #include "tools/forecast/start_forecast.hpp"
+#include "tools/json.hpp"
 #include "tools/results.hpp"
 
 namespace berth {
@@ -127,6 +128,66 @@ TEST_CASE("forecast: true run times of jobs that have not ended change nothing")
     REQUIRE(a.size() == b.size());
     for (std::size_t k = 0; k < a.size(); ++k) CHECK(a[k].starts == b[k].starts);
   }
+}
+
+TEST_CASE("forecast: a moment of which nothing can be said says why") {
+  StartMoment unknown = OneGpuMoment();
+  for (std::size_t job = 0; job < 7; ++job) {
+    if (job < 4) unknown.jobs[job].phase = StartMoment::Phase::kAway;
+    unknown.data.jobs.requested_s[job] = kWithoutLimit;
+  }
+  CHECK(Forecasts(unknown).empty());
+  CHECK_THAT(WhyNoForecast(unknown), Catch::Contains("no run has ended yet"));
+  StartMoment shared = OneGpuMoment();
+  shared.jobs[5] = shared.jobs[4];
+  CHECK(Forecasts(shared).empty());
+  CHECK_THAT(WhyNoForecast(shared), Catch::Contains("share GPUs"));
+  // Twelve jobs an hour on one GPU, which the first holds for long.
+  const test::TemporaryFolder folder;
+  const std::string run = "forecast --workload 'synthetic(jobs=200,rate=12)' --cluster v100=1 --scheduler fcfs --members 9 --json j ";
+  test::Outcome outcome = test::Berth(folder, run + "--at 9000");
+  CAPTURE(outcome.out, outcome.error);
+  CHECK(outcome.code == 0);
+  const Json json = Json::parse(test::Slurp(folder / "j"));
+  REQUIRE(json.at("waiting") > 0);
+  CHECK(json.at("moments_without") == 1);
+  CHECK(json.at("jobs").empty());
+  CHECK_THAT(outcome.out, Catch::Contains(Join("at 9000 s ", json.at("waiting").get<int>(),
+                                               " jobs wait; nothing can be forecast: no run has ended yet")));
+  outcome = test::Berth(folder, run + "--calibrate --at 9000,20000");
+  CAPTURE(outcome.out, outcome.error);
+  CHECK_THAT(outcome.out, Catch::Contains("forecasts at 1 moments") &&
+                              Catch::Contains("\nat 1 of 2 moments nothing can be forecast: no run has ended yet"));
+  test::CheckOneLine(test::Berth(folder, run + "--calibrate --at 9000"), "found none; at 1 of 1 moments nothing can be forecast");
+}
+
+// Under las jobs wait again after they began, some beyond what is played: both ends are later then.
+TEST_CASE("forecast: the median width counts intervals without an end, and is the mean of the middle two") {
+  const test::TemporaryFolder folder;
+  int endless = 0, even = 0;
+  for (const char* moments : {"1", "3", "5"}) {
+    CAPTURE(moments);
+    const test::Outcome outcome =
+        test::Berth(folder, Join("forecast --workload 'synthetic(jobs=40,rate=6)' --cluster v100=2 --scheduler las --clock event "
+                                 "--calibrate --members 9 --seed 1 --json j --moments ", moments));
+    CAPTURE(outcome.error);
+    REQUIRE(outcome.code == 0);
+    const Json json = Json::parse(test::Slurp(folder / "j"));
+    std::vector<double> widths;
+    for (const Json& job : json.at("jobs")) {
+      if (job.at("actual_s").is_null()) continue;
+      widths.push_back(job.at("high_s").is_null() ? kNever : job.at("high_s").get<double>() - job.at("low_s").get<double>());
+      endless += job.at("low_s").is_null() ? 1 : 0;
+    }
+    std::sort(widths.begin(), widths.end());
+    REQUIRE(!widths.empty());
+    even += widths.size() % 2 == 0 ? 1 : 0;
+    const double median = 0.5 * (widths[(widths.size() - 1) / 2] + widths[widths.size() / 2]);
+    REQUIRE(std::isfinite(median));
+    CHECK(json.at("median_width_s").get<double>() == Approx(median).epsilon(1e-12));
+  }
+  CHECK(endless > 0);
+  CHECK(even > 0);
 }
 
 TEST_CASE("forecast: quantiles of plays") {

@@ -7,6 +7,7 @@
 #include "data/sacct/site.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
+#include "env/sim/metrics.hpp"
 #include "tools/forecast/moments.hpp"
 #include "tools/forecast/slurm_usage.hpp"
 #include "tools/next_steps.hpp"
@@ -30,6 +31,16 @@ struct Row {
   double actual;  // s from `at`; NaN = it never started
 };
 
+// What was found at all moments.
+struct Forecasted {
+  std::vector<Row> rows;
+  std::size_t waiting = 0;  // jobs, of each moment
+  std::size_t without = 0;  // moments at which jobs wait and nothing can be forecast
+  std::string why;          // of the last of these
+
+  std::string Without() const { return Join("nothing can be forecast: ", why); }
+};
+
 std::string InSpan(double seconds) {
   if (std::isnan(seconds)) return "-";
   if (!std::isfinite(seconds)) return "later";
@@ -50,15 +61,23 @@ std::vector<double> TimesOf(const Options& options) {
 }
 
 void Forecast(const PastMoment& past, const KnownStarts& starts, const std::string& spec,
-              const ForecastOptions& how, std::vector<Row>& rows) {
+              const ForecastOptions& how, Forecasted& found) {
   const StartMoment& moment = past.moment;
+  const auto waiting = std::count_if(moment.jobs.begin(), moment.jobs.end(), [](const StartMoment::Job& job) {
+    return job.phase == StartMoment::Phase::kWaiting;
+  });
+  const std::size_t before = found.rows.size();
   const std::unique_ptr<Scheduler> scheduler = MakeScheduler(WithUsage(spec, moment), AllSchedulers());
   for (StartForecast& forecast : ForecastStarts(moment, *scheduler, spec, how)) {
     const std::size_t job = U(forecast.job);
     const double next = starts.Next(past.job[job], moment.now);
-    rows.push_back({moment.now, moment.data.jobs.id[job], moment.data.jobs.gang[job], std::move(forecast),
-                    next == kNever ? std::nan("") : next - moment.now});
+    found.rows.push_back({moment.now, moment.data.jobs.id[job], moment.data.jobs.gang[job],
+                          std::move(forecast), next == kNever ? std::nan("") : next - moment.now});
   }
+  found.waiting += static_cast<std::size_t>(waiting);
+  if (waiting == 0 || found.rows.size() > before) return;
+  ++found.without;
+  found.why = WhyNoForecast(moment);
 }
 
 void PrintForecasts(const std::vector<Row>& rows, std::size_t most) {
@@ -76,17 +95,18 @@ void PrintForecasts(const std::vector<Row>& rows, std::size_t most) {
   if (order.size() > most) std::cout << "and " << order.size() - most << " more (--top)\n";
 }
 
-double Median(std::vector<double> values) {
-  if (values.empty()) return std::nan("");
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
+std::string Span(double seconds) {
+  return std::isfinite(seconds) ? InSpan(seconds) : "beyond what was played";
 }
 
-Json PrintCalibration(const std::vector<Row>& rows, std::size_t moments) {
+Json NumberOrNull(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json PrintCalibration(const Forecasted& found, std::size_t moments) {
   int count = 0, earlier = 0, later = 0, behind = 0;
   std::vector<double> error, width;
-  for (const Row& row : rows) {
+  for (const Row& row : found.rows) {
     if (std::isnan(row.actual)) continue;
     const StartForecast& its = row.forecast;
     ++count;
@@ -94,37 +114,44 @@ Json PrintCalibration(const std::vector<Row>& rows, std::size_t moments) {
     later += row.actual > its.high ? 1 : 0;
     behind += row.actual > its.median ? 1 : 0;
     error.push_back(std::abs(its.median - row.actual));
-    width.push_back(its.high - its.low);
+    width.push_back(std::isfinite(its.high) ? its.high - its.low : kNever);  // both ends may be "later"
   }
-  if (count == 0) throw Error("--calibrate: expected jobs that wait at those moments, and start; found none");
+  const std::string without =
+      found.without == 0 ? "" : Join("at ", found.without, " of ", moments, " moments ", found.Without());
+  if (count == 0)
+    throw Error(Join("--calibrate: expected jobs that wait at those moments, and start; found none",
+                     without.empty() ? "" : "; ", without));
   const int inside = count - earlier - later;
   const auto share = [&](int of) { return Join(Fixed(100.0 * of / count, 1), "%"); };
   Table table({"what happened", "inside the 80%", "earlier", "later", "behind the median"});
-  table.AddRow({Join("to ", count, " forecasts at ", moments, " moments"), share(inside), share(earlier),
-                share(later), share(behind)});
-  std::cout << table.ToString() << "median width of the intervals " << InSpan(Median(width))
-            << "; median distance of a start from its median " << InSpan(Median(error)) << "\n";
+  table.AddRow({Join("to ", count, " forecasts at ", moments - found.without, " moments"), share(inside),
+                share(earlier), share(later), share(behind)});
+  std::sort(error.begin(), error.end());
+  std::sort(width.begin(), width.end());
+  const double median_error = Quantile(error, 0.5), median_width = Quantile(width, 0.5);
+  std::cout << table.ToString() << "median width of the intervals " << Span(median_width)
+            << "; median distance of a start from its median " << Span(median_error) << "\n";
+  if (!without.empty()) std::cout << without << "\n";
   return {{"forecasts", count},
-          {"moments", moments},
+          {"moments", moments - found.without},
           {"inside", inside / static_cast<double>(count)},
           {"earlier", earlier / static_cast<double>(count)},
           {"later", later / static_cast<double>(count)},
           {"behind_median", behind / static_cast<double>(count)},
-          {"median_width_s", Median(width)},
-          {"median_error_s", Median(error)}};
+          {"median_width_s", NumberOrNull(median_width)},
+          {"median_error_s", NumberOrNull(median_error)}};
 }
 
 Json RowsJson(const std::vector<Row>& rows) {
   Json list = Json::array();
-  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
   for (const Row& row : rows) {
     list.push_back({{"at_s", row.at},
                     {"id", row.id},
                     {"gpus", row.gang},
-                    {"low_s", number(row.forecast.low)},
-                    {"median_s", number(row.forecast.median)},
-                    {"high_s", number(row.forecast.high)},
-                    {"actual_s", number(row.actual)}});
+                    {"low_s", NumberOrNull(row.forecast.low)},
+                    {"median_s", NumberOrNull(row.forecast.median)},
+                    {"high_s", NumberOrNull(row.forecast.high)},
+                    {"actual_s", NumberOrNull(row.actual)}});
   }
   return list;
 }
@@ -185,7 +212,7 @@ int RunForecast(const std::vector<std::string>& arguments) {
     if (moments.size() < times.size())
       throw Error(
           Join(options.Where("at"), ": expected times before the last job has ended, found ", times.back()));
-    std::vector<Row> found;
+    Forecasted found;
     Progress progress("forecast");
     for (std::size_t k = 0; k < moments.size(); ++k) {
       progress.Update(static_cast<double>(k) / static_cast<double>(moments.size()), Join(k, " moments"));
@@ -196,18 +223,24 @@ int RunForecast(const std::vector<std::string>& arguments) {
   const std::string accounting = options.Text("accounting");
   if (const std::string conf = Beside(accounting, "slurm.conf"); !accounting.empty() && !conf.empty())
     options.AddRead("accounting", conf);
-  const std::vector<Row> rows =
+  const Forecasted found =
       accounting.empty() ? run(SimulatedPast(scenario, before)) : run(RecordedPast(scenario, accounting));
   Json json;
   std::cout << ScenarioText(scenario) << "\n";
   if (calibrate) {
-    json = PrintCalibration(rows, times.size());
+    json = PrintCalibration(found, times.size());
   } else {
-    std::cout << "at " << Fixed(times[0], 0) << " s " << rows.size() << " jobs wait; under " << spec
-              << ":\n\n";
-    PrintForecasts(rows, top);
+    std::cout << "at " << Fixed(times[0], 0) << " s " << found.waiting << " jobs wait; ";
+    if (found.without > 0) {
+      std::cout << found.Without() << "\n";
+    } else {
+      std::cout << "under " << spec << ":\n\n";
+      PrintForecasts(found.rows, top);
+    }
   }
-  json["jobs"] = RowsJson(rows);
+  json["jobs"] = RowsJson(found.rows);
+  json["waiting"] = found.waiting;
+  json["moments_without"] = found.without;
   json["config"] = ConfigJson(options);
   WriteJson(options, json);
   return 0;

@@ -279,4 +279,12 @@ std::vector<StartForecast> ForecastStarts(const StartMoment& moment, Scheduler& 
   return forecasts;
 }
 
+std::string WhyNoForecast(const StartMoment& moment) {
+  const bool ended = std::any_of(moment.jobs.begin(), moment.jobs.end(), [](const StartMoment::Job& job) {
+    return job.phase == StartMoment::Phase::kEnded;
+  });
+  return ended ? "what runs cannot be placed anew, as where jobs share GPUs"
+               : "no run has ended yet, and not every job states a limit";
+}
+
 }  // namespace berth

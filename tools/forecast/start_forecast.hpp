@@ -64,6 +64,9 @@ struct ForecastOptions {
 std::vector<StartForecast> ForecastStarts(const StartMoment& moment, Scheduler& scheduler,
                                           const std::string& name, const ForecastOptions& options = {});
 
+// Why there is none of a moment at which jobs wait.
+std::string WhyNoForecast(const StartMoment& moment);
+
 // Low, median and high of starts that are sorted.
 void SetQuantiles(double interval, StartForecast& forecast);
 

@@ -103,6 +103,16 @@ TEST_CASE("portable log and exp agree with libm to 2 units in the last place") {
   CHECK(Pow(0.0, 0.0) == 1.0);
 }
 
+TEST_CASE("spec: any name is part of a value, and is read again") {
+  CHECK(Escaped("a/ann:x-1.é") == "a/ann:x-1.é");
+  CHECK(Escaped("R+D, 5%(b);") == "R%2BD%2C%205%25%28b%29%3B");
+  CHECK(Unescaped("5% %2g %2") == "5% %2g %2");
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  CHECK(Unescaped(Escaped(all)) == all);
+  CHECK(ParseSpec("x(a=" + Escaped(all) + ",b=1)").params.front().second == Escaped(all));
+}
+
 TEST_CASE("spec strings parse, nest and print canonically") {
   CHECK(ParseSpec(" fcfs ").ToString() == "fcfs");
   CHECK(ParseSpec("gavel( objective = max_min , aware=true )").ToString() ==

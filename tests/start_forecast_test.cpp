@@ -218,6 +218,13 @@ TEST_CASE("forecast: under slurm it begins with what tenants have used") {
   CHECK(WithUsage("slurm", moment) == "slurm(usage=a:3600+b:0)");
   CHECK(WithUsage("easy", moment) == "easy");
   CHECK(WithUsage("slurm(usage=a:1)", moment) == "slurm(usage=a:1)");
+  // Whatever tenants are called it is read again.
+  moment.data.tenants = {{"R+D, (north)"}, {""}};
+  const std::string named = WithUsage("slurm", moment);
+  CHECK(named == "slurm(usage=R%2BD%2C%20%28north%29:3600+:0)");
+  MakeScheduler(named, AllSchedulers());
+  moment.data.jobs.tenant.clear();  // all are the first one's
+  CHECK(WithUsage("slurm", moment) == named);
   CHECK(test::Says(test::MessageOf([] { MakeScheduler("slurm(usage=a)", AllSchedulers()); }), "expected TENANT:GPU-SECONDS"));
 }
 

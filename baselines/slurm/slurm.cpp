@@ -39,7 +39,8 @@ constexpr ParamInfo kSlurmParams[] = {
     {"calc_phase", "0",
      "s from the scenario's second 0 to a moment at which Slurm counts priorities anew (PriorityCalcPeriod)"},
     {"usage", "",
-     "GPU-seconds that tenants used before it begins, decayed by then (sshare): a/ann:7200+b/bob:0"},
+     "GPU-seconds that tenants used before it begins, decayed by then (sshare): a/ann:7200+b/bob:0; in their "
+     "names % + , ( ) as %25 %2B %2C %28 %29"},
     {"preempt", "", "which QoS preempts which, with PreemptType=preempt/qos: urgent>low+urgent>normal"},
 };
 
@@ -75,9 +76,9 @@ SlurmUsage ReadUsage(const std::string& text) {
   SlurmUsage usage;
   for (const std::string& entry : SplitOutsideParentheses(text, '+')) {
     const std::size_t colon = entry.rfind(':');
-    if (colon == std::string::npos || colon == 0)
+    if (colon == std::string::npos)
       throw Error(Join("slurm: parameter 'usage': expected TENANT:GPU-SECONDS+..., found '", entry, "'"));
-    usage.emplace_back(entry.substr(0, colon),
+    usage.emplace_back(Unescaped(entry.substr(0, colon)),
                        ParseNumber(entry.substr(colon + 1), "slurm: parameter 'usage'"));
     if (!(usage.back().second >= 0.0 && usage.back().second < 1e30))
       throw Error(Join("slurm: parameter 'usage': expected GPU-seconds of 0 or more, found '", entry, "'"));

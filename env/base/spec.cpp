@@ -66,6 +66,35 @@ std::vector<std::string> SplitOutsideParentheses(std::string_view text, char sep
   return parts;
 }
 
+std::string Escaped(std::string_view name) {
+  constexpr std::string_view kReserved = "%+,;()\x7f", kDigits = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > ' ' && kReserved.find(c) == std::string_view::npos)
+      text += c;
+    else
+      text += {'%', kDigits[byte / 16], kDigits[byte % 16]};
+  }
+  return text;
+}
+
+std::string Unescaped(std::string_view text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const char* const digits = text.data() + i + 1;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(digits, digits + 2, byte, /*base=*/16).ptr == digits + 2) {
+      name += static_cast<char>(byte);
+      i += 2;
+    } else {
+      name += text[i];
+    }
+  }
+  return name;
+}
+
 Spec ParseSpec(std::string_view text) {
   const std::string whole = Trim(text);
   const auto fail = [&](const std::string& why) -> Error {

@@ -28,6 +28,12 @@ std::string Listed(std::span<const std::string> names);  // "a, b, c"
 // Splits at `separator` outside parentheses, trims blanks, drops empty parts: "fcfs;easy;srpt(x=1)".
 std::vector<std::string> SplitOutsideParentheses(std::string_view text, char separator);
 
+// A name as part of a parameter's value: what would split or end the value, blanks and '%' as %XX, and back.
+// A
+// '%' before anything but two hexadecimal digits stays as it is.
+std::string Escaped(std::string_view name);
+std::string Unescaped(std::string_view text);
+
 // The candidate closest to `word` (edit distance at most 1 + a third of its length), or "".
 std::string Nearest(std::string_view word, std::span<const std::string> candidates);
 // " (did you mean 'x'?)" or "".

@@ -11,15 +11,13 @@
 namespace berth {
 
 std::string WithUsage(const std::string& spec, const StartMoment& moment) {
-  const std::size_t open = spec.find('(');
+  Spec with = ParseSpec(spec);
   const std::vector<Tenant>& tenants = moment.data.tenants;
-  if (spec.substr(0, open) != "slurm" || tenants.empty()) return spec;
-  std::string inside = open == std::string::npos ? "" : spec.substr(open + 1, spec.rfind(')') - open - 1);
+  if (with.name != "slurm" || tenants.empty()) return spec;
   double half_life = DefaultSlurmSettings().half_life;
-  for (const std::string& entry : SplitOutsideParentheses(inside, ',')) {
-    if (entry.starts_with("usage=")) return spec;
-    if (entry.starts_with("conf=") && entry.size() > 5)
-      half_life = ReadSlurmSettings(entry.substr(5)).half_life;
+  for (const auto& [name, value] : with.params) {
+    if (name == "usage") return spec;
+    if (name == "conf" && !value.empty()) half_life = ReadSlurmSettings(value).half_life;
   }
   std::vector<double> used(tenants.size(), 0.0);
   for (std::size_t j = 0; j < moment.jobs.size(); ++j) {
@@ -28,12 +26,14 @@ std::string WithUsage(const std::string& spec, const StartMoment& moment) {
     // All of it in the middle of its time.
     const double end = job.phase == StartMoment::Phase::kEnded ? job.since : moment.now;
     const double age = moment.now - end + 0.5 * job.gpu_seconds / moment.data.jobs.gang[j];
-    used[U(moment.data.jobs.tenant[j])] += job.gpu_seconds * std::exp2(-age / half_life);
+    const std::vector<int>& tenant = moment.data.jobs.tenant;
+    used[tenant.empty() ? 0 : U(tenant[j])] += job.gpu_seconds * std::exp2(-age / half_life);
   }
   std::string usage;
   for (std::size_t t = 0; t < tenants.size(); ++t)
-    usage += Join(t > 0 ? "+" : "", tenants[t].name, ":", used[t]);
-  return Join("slurm(", inside, inside.empty() ? "" : ",", "usage=", usage, ")");
+    usage += Join(t > 0 ? "+" : "", Escaped(tenants[t].name), ":", used[t]);
+  with.params.emplace_back("usage", usage);
+  return with.ToString();
 }
 
 }  // namespace berth

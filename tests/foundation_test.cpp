@@ -216,6 +216,17 @@ TEST_CASE("bootstrap intervals cover as often as they say, and pairing cancels w
   CHECK(ratio.low == Approx(0.9));
   CHECK(ratio.high == Approx(0.9));
   CHECK(BootstrapMean(std::vector<double>{5.0}, 1).low == 5.0);
+  // A workload that has no figure leaves none of all.
+  a[7] = std::nan("");
+  for (const Interval& none : {BootstrapMean(a, 1), BootstrapRatio(a, b, 1), BootstrapRatio(b, a, 1)}) {
+    CHECK(std::isnan(none.mean));
+    CHECK(std::isnan(none.low));
+    CHECK(std::isnan(none.high));
+  }
+  // A quarter of the resamples is of the second workload alone, which has no ratio; all others' is 2.
+  const Interval ratio_of_some = BootstrapRatio(std::vector<double>{2.0, 0.0}, std::vector<double>{1.0, 0.0}, 1);
+  CHECK(ratio_of_some.low == 2.0);
+  CHECK(ratio_of_some.high == 2.0);
 }
 
 TEST_CASE("a thread team runs every part once, whatever its size") {

@@ -28,14 +28,7 @@ std::vector<double> Waits(const RunResult& result, const Scenario& scenario, Win
   return waits;
 }
 
-// A workload without a finished job has no mean, so neither has what is drawn from all.
-bool AllMeasured(const std::vector<double>& means) {
-  return std::none_of(means.begin(), means.end(), [](double mean) { return std::isnan(mean); });
-}
-
-constexpr Interval kNoInterval{std::numeric_limits<double>::quiet_NaN(),
-                               std::numeric_limits<double>::quiet_NaN(),
-                               std::numeric_limits<double>::quiet_NaN()};
+constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -163,12 +156,11 @@ std::vector<double> Values(const ResultRow& row, const MetricField& field) {
 }
 
 Interval MetricInterval(const ResultRow& row, const MetricField& field) {
-  const std::vector<double> values = Values(row, field);
-  return AllMeasured(values) ? BootstrapMean(values, kBootstrapSeed) : kNoInterval;
+  return BootstrapMean(Values(row, field), kBootstrapSeed);
 }
 
 Interval MetricInterval(const ResultRow& row, const MetricField& field, double mean) {
-  if (row.runs.size() < 2 || field.maximum) return {mean, kNoInterval.low, kNoInterval.high};
+  if (row.runs.size() < 2 || field.maximum) return {mean, kNoBound, kNoBound};
   const Interval drawn = MetricInterval(row, field);
   return {mean, drawn.low, drawn.high};
 }
@@ -178,9 +170,7 @@ Interval MeanJctInterval(const ResultRow& row) {
 }
 
 Interval JctRatio(const ResultRow& row, const ResultRow& reference) {
-  const std::vector<double> means = row.MeanJcts(), others = reference.MeanJcts();
-  return AllMeasured(means) && AllMeasured(others) ? BootstrapRatio(means, others, kBootstrapSeed)
-                                                   : kNoInterval;
+  return BootstrapRatio(row.MeanJcts(), reference.MeanJcts(), kBootstrapSeed);
 }
 
 }  // namespace berth

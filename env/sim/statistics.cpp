@@ -18,7 +18,7 @@ constexpr int kResamples = 10000;
 // Percentile bootstrap (Efron 1979) of `statistic` of a resample of indices.
 Interval Bootstrap(std::size_t n, std::uint64_t seed, double mean,
                    const std::function<double(const std::vector<std::uint32_t>&)>& statistic) {
-  if (n < 2) return {mean, mean, mean};
+  if (n < 2 || std::isnan(mean)) return {mean, mean, mean};
   Stream stream(seed, Purpose::kBootstrap);
   std::vector<std::uint32_t> pick(n);
   std::vector<double> values(kResamples);
@@ -26,6 +26,8 @@ Interval Bootstrap(std::size_t n, std::uint64_t seed, double mean,
     for (std::uint32_t& i : pick) i = stream.Below(static_cast<std::uint32_t>(n));
     value = statistic(pick);
   }
+  // A resample may have no ratio, of none to none, though all workloads together have one.
+  std::erase_if(values, [](double value) { return std::isnan(value); });
   std::sort(values.begin(), values.end());
   return {mean, Quantile(values, 0.025), Quantile(values, 0.975)};
 }

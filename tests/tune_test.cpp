@@ -10,6 +10,7 @@
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
 #include "tools/results.hpp"
+#include "tools/tune/batch_trials.hpp"
 #include "tools/tune/scheduler_numbers.hpp"
 
 namespace berth {
@@ -219,6 +220,14 @@ TEST_CASE("tune: each piece of a log is validated once, not as often as asked fo
       CHECK(std::ssize(trials.Draw(0, asked)) == asked);
     }
   }
+}
+
+TEST_CASE("tune: pieces that measure the answer spread over the whole log, however long it is") {
+  CHECK(EvenPlace(0, 1, 9) == 0);
+  CHECK(EvenPlace(1, 3, 9) == 4);
+  CHECK(EvenPlace(2, 3, 9) == 8);
+  CHECK(EvenPlace(49'998, 50'000, 50'000) == 49'998);
+  CHECK(EvenPlace(99'999, 100'000, 1'000'000'000) == 999'999'999);
 }
 
 TEST_CASE("tune: found values take the place of given ones") {

@@ -1,6 +1,7 @@
 #include "tools/tune/batch_trials.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 
 #include "data/sequence.hpp"
@@ -38,7 +39,7 @@ std::vector<Scenario> BatchTrials::Draw(int generation, int count) const {
   if (generation == kValidation) {
     count = std::min(count, begins);
     for (int i = 0; i < count; ++i) {
-      const int begin = window.begin + (begins - 1) * i / std::max(1, count - 1);
+      const int begin = window.begin + EvenPlace(i, count, begins);
       pieces.push_back(Piece(log_, begin, on.jobs, {}));
     }
     return pieces;
@@ -87,6 +88,10 @@ search::Costs BatchTrials::Weigh(const std::vector<std::vector<Metrics>>& runs,
     costs.of.push_back({slowdown / count + terms_.penalty * (excess(p99_wait) + excess(max_wait))});
   }
   return costs;
+}
+
+int EvenPlace(int i, int count, int places) {
+  return static_cast<int>(std::int64_t{places - 1} * i / std::max(1, count - 1));
 }
 
 Scenario Piece(const Scenario& log, int begin, int jobs, const Scales& scales) {

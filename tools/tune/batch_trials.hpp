@@ -41,6 +41,9 @@ class BatchTrials final : public Trials {
   Scenario log_;
 };
 
+// The i-th of `count` places evenly from 0 to `places` - 1; of one it is 0.
+int EvenPlace(int i, int count, int places);
+
 // Jobs [begin, begin + jobs): run times and requests `run` times as long; gangs `gang` times as large, as
 // near as the log's table of throughputs has them, at most the cluster; time between arrivals such that the
 // load is `load` times the log's but for gangs that were bounded.

@@ -85,7 +85,7 @@ TEST_CASE("search: resumed after an interruption it is what it had been without,
   });
 }
 
-TEST_CASE("search: mirrored noise goes down, and a point without cost counts as its mirror") {
+TEST_CASE("search: mirrored noise goes down, a point without cost counts as its mirror, and without any costs nothing moves") {
   MirroredNoise optimiser(kSpace, {0.1, 0.3, 8}, 1);
   Settings settings;
   settings.budget.generations = 60;
@@ -105,6 +105,11 @@ TEST_CASE("search: mirrored noise goes down, and a point without cost counts as 
     return Costs{std::vector(points.size(), std::vector<double>{std::nan("")}), {1.0}, 0};
   };
   CHECK(Run(none, kSpace.start, nothing, settings).point == kSpace.start);
+  CmaEs lost(kSpace, 1);
+  const Found nowhere = Run(lost, kSpace.start, nothing, settings);
+  CHECK(nowhere.point == kSpace.start);
+  CHECK(nowhere.generations == 3);
+  CHECK(std::isnan(nowhere.told.back().value));
 }
 
 TEST_CASE("search: costs of 0 are compared by differences, and what finds none goes on") {

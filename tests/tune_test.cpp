@@ -5,8 +5,10 @@
 
 #include "baselines/preemptive/pair_features.hpp"
 #include "data/workloads.hpp"
+#include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/search_support.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
 #include "tests/toy_scenarios.hpp"
 #include "tools/results.hpp"
@@ -160,6 +162,30 @@ TEST_CASE("tune: candidates out of their bounds lose, and nothing else happens")
   const SchedulerNumbers quantum(ParseSpec("las(quantum=1)"), {"quantum"}, "las");
   // Steps of a million: half of the candidates are below 0, which las refuses.
   CHECK(test::SearchByCmaEs(quantum, RewardTrials(on, "jct"), 3, 1e6).point[0] > 0.0);
+}
+
+TEST_CASE("tune: parameters of whole numbers, and starts without end, are refused before the search") {
+  const auto numbers = [](const char* spec, const char* name) { return SchedulerNumbers(ParseSpec(spec), {name}, "srpt"); };
+  CHECK_THROWS_WITH(numbers("power_of_two(choices=3)", "choices"),
+                    Catch::Contains("expected parameters that may be any number, found 'choices': power_of_two: ") &&
+                        Catch::Contains("expected a whole number"));
+  CHECK_THROWS_WITH(numbers("admission", "limit"), Catch::Contains("admission's 'limit': expected a finite number to start from, found inf"));
+  CHECK(numbers("admission(limit=30)", "limit").Space().start == std::vector<double>{30.0});
+  CHECK(numbers("las(quantum=0)", "quantum").Space().start == std::vector<double>{0.0});  // at its bound
+}
+
+TEST_CASE("tune: a search that has nothing to go by, or ends at what is refused, is an error and writes nothing") {
+  const test::TemporaryFolder folder;
+  const std::string run = "tune --cluster v100=8 --seconds 0 --threads 1 --out o.ini ";
+  // Four jobs an hour are far too many for 8 GPUs: whatever is admitted, others are turned away.
+  test::CheckOneLine(test::Berth(folder, run + "--scheduler 'admission(limit=30)' --parameters limit --workload "
+                                               "'synthetic(rate=4)' --generations 2 --jobs 60"),
+                     "no candidate of the first generation could run and finish the window's jobs");
+  // Steps of a million: one of the two better candidates of seed 3 is below 0, and so is their mean.
+  test::CheckOneLine(test::Berth(folder, run + "--scheduler 'las(quantum=1)' --parameters quantum --workload 'synthetic(rate=2)' "
+                                               "--generations 1 --jobs 20 --workloads 1 --step 1e6 --seed 3"),
+                     "las: parameter 'quantum': expected a number in [0,");
+  CHECK(test::Slurp(folder / "o.ini").empty());
 }
 
 TEST_CASE("tune: a reference that leaves jobs unfinished is an error, not a search in the dark") {

@@ -37,7 +37,12 @@ search::Found Search(const Tuning& tuning, const Options& options, const std::st
   settings.definition = definition;
   settings.resume = options.Bool("resume");
   Progress progress("tune");
+  const std::vector<double> began = tuning.optimiser->mean();
   settings.on_generation = [&](const search::Told& now) {
+    if (now.generation == 1 && std::isnan(now.value) && tuning.optimiser->mean() == began)
+      throw Error(
+          "no candidate of the first generation could run and finish the window's jobs in each workload, so "
+          "that there is nothing to search by; another start, a smaller --step or another workload may do");
     const search::Budget& budget = tuning.budget;
     double share = budget.generations > 0 ? static_cast<double>(now.generation) / budget.generations : 0.0;
     if (budget.seconds > 0.0) share = std::max(share, now.wall_s / budget.seconds);
@@ -50,9 +55,11 @@ search::Found Search(const Tuning& tuning, const Options& options, const std::st
 void WriteCurve(const std::string& path, const std::vector<search::Told>& told, bool differences) {
   if (path.empty()) return;
   std::string curve = Join("generation,wall_s,", differences ? "difference" : "ratio", "\n");
-  for (const search::Told& now : told)
-    curve += Join(now.generation, ",", Fixed(now.wall_s, 1), ",",
-                  Fixed(differences ? now.value : std::exp(now.value), 4), "\n");
+  for (const search::Told& now : told) {
+    const double value = differences ? now.value : std::exp(now.value);
+    curve +=
+        Join(now.generation, ",", Fixed(now.wall_s, 1), ",", std::isnan(value) ? "" : Fixed(value, 4), "\n");
+  }
   WriteTextFile(path, curve);
 }
 
@@ -141,6 +148,12 @@ int RunTune(const std::vector<std::string>& arguments) {
 
   const std::string spec = tuning.candidates->SpecOf(found.point);
   const std::string name = spec.empty() ? Join("policy(file=", out, ")") : spec;
+  try {
+    tuning.candidates->Make(found.point);
+  } catch (const Error& error) {
+    throw Error(Join("the search ended at ", name, ", which is refused (", error.what(),
+                     "), and nothing is written; another start or a smaller --step may do"));
+  }
   if (!out.empty()) {
     const Provenance how{SearchText(options, tuning, found.generations),
                          options.ResolvedIni(),

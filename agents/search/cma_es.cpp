@@ -49,6 +49,7 @@ const std::vector<std::vector<double>>& CmaEs::Ask() {
 
 void CmaEs::Tell(std::span<const double> values) {
   BERTH_CHECK(values.size() == points_.size(), "a value a point");
+  if (std::all_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) return;
   std::vector<int> order(values.size());
   std::iota(order.begin(), order.end(), 0);
   const auto value = [&](int k) {
@@ -85,8 +86,8 @@ void CmaEs::Tell(std::span<const double> values) {
 double CmaEs::Tell(const Costs& costs, double /*spent*/) {
   const std::vector<double> values = Values(costs);
   Tell(values);
-  double best = HUGE_VAL;
-  for (const double value : values) best = value < best ? value : best;
+  double best = std::nan("");
+  for (const double value : values) best = std::fmin(best, value);
   return best;
 }
 

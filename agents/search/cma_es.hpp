@@ -22,9 +22,10 @@ class CmaEs final : public Optimiser {
   CmaEs(const Space& space, std::uint64_t seed, int population = 0);
 
   const std::vector<std::vector<double>>& Ask() override;
-  // values[k] is of the k-th point of the last Ask; NaN counts as the worst.
+  // values[k] is of the k-th point of the last Ask; NaN counts as the worst. Where all are NaN the order of
+  // the points would be chance: the search stays where it is.
   void Tell(std::span<const double> values);
-  double Tell(const Costs& costs, double spent) override;  // the best value
+  double Tell(const Costs& costs, double spent) override;  // the best value, NaN of none
 
   std::vector<double> mean() const override;
   double step() const override { return sigma_; }  // overall, in units of `scales`

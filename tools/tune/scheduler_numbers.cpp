@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "env/base/check.hpp"
+#include "env/base/shortest.hpp"
 #include "tools/output_file.hpp"
 #include "tools/results.hpp"
 
@@ -40,23 +41,45 @@ double Start(const Spec& spec, const std::string& name) {
   for (const auto& [key, value] : spec.params) {
     if (key == name) text = value;
   }
-  return ParseNumber(text, Join(spec.name, "'s '", name, "'"));
+  const std::string what = Join(spec.name, "'s '", name, "'");
+  const double start = ParseNumber(text, what);
+  if (!std::isfinite(start))
+    throw Error(
+        Join(what, ": expected a finite number to start from, found ", text, "; state one in the spec"));
+  return start;
+}
+
+void SetParameter(Spec& spec, const std::string& name, const std::string& text) {
+  for (auto& [key, value] : spec.params) {
+    if (key != name) continue;
+    value = text;
+    return;
+  }
+  spec.params.emplace_back(name, text);
+}
+
+// Throws Error where the scheduler takes no number near `start`, such as of a parameter of whole numbers: it
+// would refuse every candidate.
+void CheckTakesNumbers(Spec spec, const std::string& name, double start, double scale) {
+  constexpr double kNear = 1.2345678e-3;  // no whole part of a scale
+  std::string refused;
+  for (const double apart : {kNear, -kNear}) {
+    SetParameter(spec, name, Shortest(start + apart * scale));
+    try {
+      MakeScheduler(spec.ToString(), AllSchedulers());
+      return;
+    } catch (const Error& error) {
+      refused = error.what();
+    }
+  }
+  throw Error(Join("expected parameters that may be any number, found '", name, "': ", refused));
 }
 
 }  // namespace
 
 Spec WithParameters(const Spec& spec, const std::vector<std::string>& names, std::span<const double> values) {
   Spec with = spec;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string text = FourDigits(values[i]);
-    bool found = false;
-    for (auto& [name, value] : with.params) {
-      if (name != names[i]) continue;
-      value = text;
-      found = true;
-    }
-    if (!found) with.params.emplace_back(names[i], text);
-  }
+  for (std::size_t i = 0; i < names.size(); ++i) SetParameter(with, names[i], FourDigits(values[i]));
   return with;
 }
 
@@ -69,6 +92,7 @@ SchedulerNumbers::SchedulerNumbers(const Spec& scheduler, std::vector<std::strin
       throw Error(Join("expected each name once, found '", name, "' again"));
     space_.start.push_back(Start(scheduler_, name));
     space_.scales.push_back(std::max(1.0, std::abs(space_.start.back())));
+    CheckTakesNumbers(scheduler_, name, space_.start.back(), space_.scales.back());
   }
 }
 

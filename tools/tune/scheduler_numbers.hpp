@@ -12,7 +12,8 @@ namespace berth {
 class SchedulerNumbers final : public Tunable {
  public:
   // Starts from what the spec says, else from the parameters' defaults; a step of 1 is max(1, |start|). What
-  // is written names the reference too. Throws Error for names that are no numeric parameters of it.
+  // is written names the reference too. Throws Error for names that are no parameters of it, for those that
+  // may not be any number (whole ones, words), and for a start that is not finite.
   SchedulerNumbers(const Spec& scheduler, std::vector<std::string> parameters, std::string reference);
 
   search::Space Space() const override { return space_; }

@@ -238,7 +238,7 @@ void AddTuneOptions(Options& options) {
   options.Value("scheduler", "tuned", "spec whose parameters are the start: see berth list schedulers");
   options.Value("parameters",
                 "size,gang,slow,contrast,slow_single,contrast_single,slow_load,contrast_load,age,stay",
-                "numeric parameters to search, separated by commas");
+                "parameters to search, separated by commas; none of whole numbers");
   options.Input("policy", "search the weights of this policy (.h5) instead");
   options.Value("hinges", "",
                 "search a new policy for a log of batch jobs instead: a linear score of --encoder's channels "

@@ -280,7 +280,7 @@ TEST_CASE("tune --hinges --resume: by the command line; and evolve names the lin
   const test::TemporaryFolder folder;
   WriteScenario(Areas(5, 200, {ClockKind::kEvent}), folder / "log.h5");
   const std::string search =
-      "tune --hinges 1 --scenario log.h5 --encoder Batch --preemptive false --reserve easy --pieces 0:150 "
+      "tune --hinges 1 --scenario log.h5 --reserve easy --pieces 0:150 "
       "--held-out 150:200 --jobs 40 --workloads 2 --seconds 0 --threads 1 --seed 2 ";
   const auto whole = test::Berth(folder, search + "--generations 3 --curve c.csv --out a.h5");
   CAPTURE(whole.out, whole.error);

@@ -132,18 +132,17 @@ MdpSpec ResolveProcess(const Options& options, Knowledge knowledge) {
   return mdp;
 }
 
-void AddProcessOptions(Options& options, const std::string& encoder, const std::string& actions) {
-  const MdpSpec mdp;
+void AddProcessOptions(Options& options, const MdpSpec& mdp) {
   options.Group("What the policy sees and may do");
   options.Value("visible", std::to_string(mdp.visible), "Q: jobs offered at once in training");
   options.Value("order", ToString(mdp.order), "of the candidates: arrival | shortest");
-  options.Value("encoder", encoder,
+  options.Value("encoder", mdp.encoder,
                 "what the policy sees: auto, the richest for the cluster and the process; see berth list "
                 "encoders; of own "
                 "choice: observation(blocks=...), see "
                 "berth list blocks");
   options.Value(
-      "actions", actions,
+      "actions", mdp.actions,
       "what the policy may do: start, and by ',' what berth list actions shows, with ? where a cluster may "
       "lack it; auto = what the features that are on add");
   options.Value("reread", mdp.reread ? "true" : "false",

@@ -13,9 +13,8 @@ namespace berth {
 inline constexpr const char* kAuto = "auto";  // of an option: as the others and the workload say
 
 // --visible, --order, --encoder, --reward, --tau, --semantics, --commit-backfill, --preemptive, --on-change,
-// --work-conserving: MdpSpec.
-void AddProcessOptions(Options& options, const std::string& encoder = MdpSpec{}.encoder,
-                       const std::string& actions = MdpSpec{}.actions);
+// --work-conserving: MdpSpec, those of `mdp` where they are not given.
+void AddProcessOptions(Options& options, const MdpSpec& mdp = {});
 // Of those options, --tau being a number (ResolveDefaults). Throws Error naming the option.
 MdpSpec ResolveProcess(const Options& options, Knowledge knowledge);
 // --episode-jobs, --jobs; where `warmup` --warmup-jobs and --signal too.

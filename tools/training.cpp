@@ -133,7 +133,9 @@ void AddTrainingOptions(Options& options, bool flags) {
   options.Value("seed", "0", "of workloads, weights and exploration");
   options.Value("device", "auto",
                 "cpu | cuda, the first GPU | auto: cuda where there is one and the network is an mlp");
-  AddProcessOptions(options, "auto", "auto");
+  MdpSpec defaults;
+  defaults.encoder = defaults.actions = kAuto;
+  AddProcessOptions(options, defaults);
   AddEpisodeOptions(options, /*warmup=*/true, "auto");
   options.Group("Run");
   options.Value("out", "",

@@ -48,7 +48,7 @@ inline constexpr VerbExample kVerbExamples[] = {
      "--out tuned.ini\n"
      "tools/berth evaluate --config tuned.ini --seeds 1000:1001\n"
      "tools/berth generate --workload 'toy' --out log.h5\n"
-     "tools/berth tune --hinges 0 --scenario log.h5 --encoder Batch --preemptive false --reserve easy "
+     "tools/berth tune --hinges 0 --scenario log.h5 --reserve easy "
      "--jobs 20 --workloads 2 --generations 1 --state search.h5 --out policy.h5\n"
      "tools/berth tune --resume --state search.h5 --generations 2     # Ctrl-C keeps the search, too\n"
      "tools/berth simulate --scenario log.h5 --scheduler 'policy(file=policy.h5)'\n"},

@@ -257,7 +257,10 @@ void AddTuneOptions(Options& options) {
                 "layer 'skip' weights such as job.size=-1,pair.regret=-4 [the file's]; of a new one costs "
                 "[request=1,gang=1.1]");
   AddScenarioOptions(options);
-  AddProcessOptions(options);
+  MdpSpec batch;  // of a new policy; for other kinds it is not asked
+  batch.encoder = "Batch";
+  batch.preemptive = false;
+  AddProcessOptions(options, batch);
   options.Group("What the policy sees and may do");
   options.Value("reserve", "none",
                 "of a new policy, redecide: whom the best-scored job that does not fit holds back: none | "

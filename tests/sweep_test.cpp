@@ -592,6 +592,15 @@ TEST_CASE("sweep: its file says what its table says, and its page has a figure o
   const std::vector<double> low = file.Array<double>("summary/low/mean_wait_s");
   for (std::size_t i = 0; i < low.size(); ++i) CHECK(low[i] == std::stod(lows[i]));
   CHECK(Berth(folder, "inspect d/table.h5").code == 0);
+  // A value without end stands beside the others, not among them.
+  const Outcome endless = Berth(folder, "sweep --over 'limit=20,inf;rate=1,2' --schedulers 'admission(limit={limit})' --workload "
+                                        "'queueing(rate={rate},jobs=5)' --seeds 0:1 --out e");
+  CAPTURE(endless.error);
+  REQUIRE(endless.code == 0);
+  const h5::Reader mixed(folder / "e/table.h5", "sweep", 1);
+  CHECK(mixed.Strings("axes/limit").back() == "inf");
+  CHECK_FALSE(mixed.Has("axis_numbers/limit"));
+  CHECK(mixed.Has("axis_numbers/rate"));
   if (python.empty()) return test::Skip("needs h5py and matplotlib: tools/setup");
   const std::string page = Slurp(folder / "page/index.html");
   for (const char* figure : {"pareto", "mean_jct_s", "ratio", "mean_wait_s", "utilization"}) {

@@ -169,7 +169,8 @@ TEST_CASE("tune: parameters of whole numbers, and starts without end, are refuse
   CHECK_THROWS_WITH(numbers("power_of_two(choices=3)", "choices"),
                     Catch::Contains("expected parameters that may be any number, found 'choices': power_of_two: ") &&
                         Catch::Contains("expected a whole number"));
-  CHECK_THROWS_WITH(numbers("admission", "limit"), Catch::Contains("admission's 'limit': expected a finite number to start from, found inf"));
+  CHECK_THROWS_WITH(numbers("admission", "limit"),
+                    Catch::Contains("admission's 'limit': expected a finite number to start from, found inf"));
   CHECK(numbers("admission(limit=30)", "limit").Space().start == std::vector<double>{30.0});
   CHECK(numbers("las(quantum=0)", "quantum").Space().start == std::vector<double>{0.0});  // at its bound
 }

@@ -28,11 +28,12 @@ bool IsOff(const SweepTable& table, std::int64_t cell, const MetricField& field)
   return table.cells[static_cast<std::size_t>(cell)].off[i];
 }
 
-// Of all values of the axis, or of none.
+// Of all values of the axis, or of none. `inf` has no place among numbers in a picture.
 std::optional<double> NumberOf(const std::string& text) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (text.empty() || !whole || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 

@@ -18,7 +18,7 @@ std::string SummaryCsv(const SweepTable& table);
 
 // table.h5, of kind "sweep"; R lines of table.csv, L of summary.csv:
 //   attributes     config (sweep.ini), source_commit
-//   axis_names     [axes]; axes/NAME [R] texts; axis_numbers/NAME [R] where all values are numbers
+//   axis_names     [axes]; axes/NAME [R] texts; axis_numbers/NAME [R] where all values are finite numbers
 //   cell, seed, jobs, unfinished, decisions, signatures, scheduler   [R]
 //   metrics/KEY    [R] as in the JSON of evaluate; NaN = none, or of a feature that is off
 //   summary/cell, summary/scheduler, summary/unstable, summary/unfinished, summary/axes/NAME   [L]

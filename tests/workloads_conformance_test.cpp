@@ -23,10 +23,10 @@ ScenarioSettings DefaultSettings() {
   return settings;
 }
 
-// Its jobs know three types of GPUs alone.
+// Its jobs know three types of GPUs alone, and ask for up to 48 of one.
 ScenarioSettings SettingsFor(const std::string& spec) {
   ScenarioSettings settings = DefaultSettings();
-  if (spec.rfind("adaptive", 0) == 0) settings.cluster = ParseCluster("t4=36/4");
+  if (spec.rfind("adaptive", 0) == 0) settings.cluster = ParseCluster("t4=48/4");
   return settings;
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("workload: settings and the number of jobs are respected") {
     CHECK(scenario.data().clock.ToString() == "rounds(360)");
     CHECK(scenario.data().knowledge == Knowledge::kEstimate);
     CHECK(scenario.data().costs.restore_s == 3.0);
-    CHECK(scenario.num_gpus() == 36);
+    CHECK(scenario.num_gpus() == (std::string(info.name) == "adaptive" ? 48 : 36));
     CHECK(scenario.EstimateFactor(0) != 1.0);
     CHECK_FALSE(scenario.data().provenance.empty());
     CHECK(scenario.data().jobs.arrival[0] == 0.0);  // the first job arrives at once

@@ -110,8 +110,8 @@ bool CsvFile::Next() {
   do {
     if (!file_.Next(line)) return false;
   } while (line.empty());
-  CheckText(line, Where());
   Split(line, fields_);
+  CheckText(line, Where());
   if (fields_.size() != names_.size()) {
     const std::string what = separator_ == ',' ? "comma-separated columns" : "columns, as in the header";
     throw Error(Join(Where(), ": expected ", names_.size(), " ", what, ", found ", fields_.size()));
@@ -131,7 +131,9 @@ std::size_t CsvFile::Column(const std::string& name) const {
 }
 
 const std::string& CsvFile::Text(const std::string& name) const {
-  return fields_[Column(name)];
+  static const std::string kNone;
+  const std::size_t column = Column(name);
+  return column < fields_.size() ? fields_[column] : kNone;
 }
 
 double CsvFile::Number(const std::string& name) const {

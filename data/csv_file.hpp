@@ -43,6 +43,7 @@ class CsvFile {
   bool Next();
   const std::vector<std::string>& names() const { return names_; }
   bool Has(const std::string& name) const;  // is there such a column
+  // Of a row for which Next threw: what was read of it, "" for the rest.
   const std::string& Text(const std::string& name) const;
   double Number(const std::string& name) const;
   int Integer(const std::string& name) const;

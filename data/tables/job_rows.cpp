@@ -8,6 +8,7 @@
 #include "data/tables/times.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/base/spec.hpp"
 
 namespace berth {
 namespace {
@@ -63,34 +64,37 @@ std::vector<JobRow> JobRows::Read() {
       if (!file_.Next()) break;
       if (IsJobStep()) {
         ++job_steps_;
-        continue;
+      } else {
+        AddRow(rows);
       }
-      if (NeverRan()) {
-        ++never_ran_;
-        continue;
-      }
-      if (HasNotEnded()) {
-        ++unended_;
-        if (Has(JobField::kId)) last_id_ = Text(JobField::kId);
-        continue;
-      }
-      row_dates_ = dates_;
-      std::optional<JobRow> row = ReadRow();
-      if (!row.has_value()) {
-        ++without_gpu_;
-        continue;
-      }
-      dates_ = row_dates_;
-      if (Has(JobField::kDemand)) resources_ = row->demand.size();
-      last_id_ = row->id;
-      rows.push_back(std::move(*row));
     } catch (const UnclosedQuote&) {
       throw;  // what follows may stand inside the quotes
     } catch (const Error& error) {
       Refuse(error.what());
     }
+    if (Has(JobField::kId) && !IsJobStep()) last_id_ = Text(JobField::kId);
   }
   return rows;
+}
+
+void JobRows::AddRow(std::vector<JobRow>& rows) {
+  if (NeverRan()) {
+    ++never_ran_;
+    return;
+  }
+  if (HasNotEnded()) {
+    ++unended_;
+    return;
+  }
+  row_dates_ = dates_;
+  std::optional<JobRow> row = ReadRow();
+  if (!row.has_value()) {
+    ++without_gpu_;
+    return;
+  }
+  dates_ = row_dates_;
+  if (Has(JobField::kDemand)) resources_ = row->demand.size();
+  rows.push_back(std::move(*row));
 }
 
 void JobRows::CheckColumns() const {

@@ -72,7 +72,8 @@ class JobRows {
   bool IsJobStep() const;
   bool NeverRan() const;
   bool HasNotEnded() const;
-  std::optional<JobRow> ReadRow();  // none: it has no GPU
+  void AddRow(std::vector<JobRow>& rows);  // or counts it among those that are no jobs here
+  std::optional<JobRow> ReadRow();         // none: it has no GPU
   void ReadWork(JobRow& row);
   void ReadPlace(JobRow& row);
   double Moment(JobField field);
@@ -95,7 +96,7 @@ class JobRows {
   JobColumns columns_;
   NameList job_types_, tenants_;
   std::vector<std::string> refused_;
-  std::string last_id_;  // of the last job, whose steps may follow
+  std::string last_id_;  // of the last row that is no step, kept or not: its steps may follow
   int job_steps_ = 0, never_ran_ = 0, unended_ = 0, without_gpu_ = 0;
   bool digits_ = true;
   std::optional<bool> dates_, row_dates_;  // row_dates_: of the row that is being read

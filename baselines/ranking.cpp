@@ -47,8 +47,7 @@ bool LeavingMoves::Fits(int job, int type) const {
   const int held = type == here ? HeldInService(view_, job) : 0;
   if (view_.Rate(job, type) <= 0.0 || gang > room_[static_cast<std::size_t>(type)] + held) return false;
   return !EndsBeforeLeaving(view_, job) ||
-         StartSeconds(view_, job, here, type) + view_.RemainingSeconds(job, type) <
-             view_.RemainingSeconds(job, here);
+         MoveSeconds(view_, job) + view_.RemainingSeconds(job, type) < view_.RemainingSeconds(job, here);
 }
 
 bool LeavingMoves::Offer(int job, int type) {
@@ -140,6 +139,10 @@ double StartSeconds(const ClusterView& view, int job, int last, int type) {
 
 double ChangeSeconds(const ClusterView& view, int job, int type) {
   return view.TypeOf(job) == type ? 0.0 : StartSeconds(view, job, view.LastTypeOf(job), type);
+}
+
+double MoveSeconds(const ClusterView& view, int job) {
+  return StartSeconds(view, job, view.TypeOf(job), /*type=*/-1);  // -1: on its own type it migrates too
 }
 
 }  // namespace berth

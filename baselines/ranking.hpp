@@ -84,5 +84,7 @@ bool NamesDevices(const ClusterView& view);
 double StartSeconds(const ClusterView& view, int job, int last, int type);
 // The same for running on `type` next; 0 where it runs there already.
 double ChangeSeconds(const ClusterView& view, int job, int type);
+// The same for a move of a running job, to another type or to other GPUs of its own.
+double MoveSeconds(const ClusterView& view, int job);
 
 }  // namespace berth

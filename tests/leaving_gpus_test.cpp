@@ -144,6 +144,15 @@ TEST_CASE("leaving GPUs: who runs there moves to others of its type that are idl
   }
 }
 
+// GPU 0 goes at 1,000 s, told at 5 s: job 0 moves to GPU 1 and pays 10 s, for its own type too. Its turn of 20 s then ends at 30 s; job 1
+// has 30-35, and job 0 its last 80 s. If the move were for nothing in the turn, it would end at 20 s.
+TEST_CASE("leaving GPUs: a turn pays for the move", "[schedulers]") {
+  ScenarioData data = TinyData({{"a", 2}}, {{1.0}}, {{0, 100}, {6, 5}});
+  data.costs.migration_s = 10.0;
+  const Scenario scenario = With(data, "failures(mtbf_h=0,events=1000:30000:gpu:a/0:995)");
+  CHECK(Ends("round_robin(quantum=20)", scenario) == std::vector<double>{115.0, 35.0});
+}
+
 // It would end at 1,000 s, and the GPU goes at 20,000 s: who knows so leaves it there, not at half the speed; who is blind moves it at
 // 100 s, 100 + 900 / 0.5.
 TEST_CASE("leaving GPUs: who ends in time stays", "[schedulers]") {

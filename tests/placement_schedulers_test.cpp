@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "baselines/placement/node_planner.hpp"
+#include "env/base/check.hpp"
 #include "env/features/table.hpp"
 #include "env/features/topology/placement.hpp"
 #include "env/sim/simulator.hpp"
@@ -67,6 +68,17 @@ TEST_CASE("defragment: a gang moves together exactly where that ends it sooner")
     CHECK(test::Ends("defragment", scenario) == std::vector<double>{1000, 20, std::min(stays, moves)});
     // margin 2: what it saves (90 s) must be twice its cost (3 x cost).
     CHECK(test::Ends("defragment(margin=2)", scenario)[2] == (90 >= 6 * cost ? moves : stays));
+  }
+}
+
+// The same with feature checkpoints, where a move saves and loads `gb` GB at 1 GB/s and costs nothing else.
+TEST_CASE("defragment: a move costs what the feature checkpoints says") {
+  for (const double gb : {10.0, 44.0, 46.0, 400.0}) {
+    CAPTURE(gb);
+    ScenarioData data = Halved({{0, 1000}, {0, 20}, {0, 100, 0, 2}}, 4);
+    data.features = ParseFeatures(Join("topology(placement=spread);checkpoints(gb=", gb, ")"));
+    const double stays = 200.0, moves = 20 + 2 * gb + 90;
+    CHECK(test::Ends("defragment", Scenario{data}) == std::vector<double>{1000, 20, std::min(stays, moves)});
   }
 }
 

@@ -53,9 +53,7 @@ class DeadlineAdmission final : public Scheduler {
     plan_.Emit(view, decision);
     LeavingMoves moves(view, plan_, decision);
     for (const auto& [deadline, job] : admitted_) {
-      if (!moves.Offer(job)) continue;
-      paid_at_[U(job)] =
-          view.now() + StartSeconds(view, job, view.TypeOf(job), decision.commands.back().type);
+      if (moves.Offer(job)) paid_at_[U(job)] = view.now() + MoveSeconds(view, job);
     }
   }
 
@@ -145,14 +143,14 @@ class DeadlineAdmission final : public Scheduler {
       const int held = type == its.type ? its.takes : 0;
       const double rate = view.Rate(job, type);
       if (rate <= 0.0 || view.Gang(job) > room_[U(type)] + held) continue;
-      if (its.in_time && StartSeconds(view, job, its.type, type) + its.steps / rate >= left) continue;
+      if (its.in_time && MoveSeconds(view, job) + its.steps / rate >= left) continue;
       const double gain = best < 0 ? 1.0 : rate - view.Rate(job, best);
       if (gain > 0.0 || (gain == 0.0 && type == its.type)) best = type;
     }
     if (best < 0) return;
     room_[U(its.type)] += its.takes;
     room_[U(best)] -= view.Gang(job);
-    its = {its.steps, StartSeconds(view, job, its.type, best), best, best, view.Gang(job), false, false};
+    its = {its.steps, MoveSeconds(view, job), best, best, view.Gang(job), false, false};
   }
 
   std::vector<char> seen_;       // [J] admitted or rejected

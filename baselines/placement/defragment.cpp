@@ -1,7 +1,7 @@
 // Migrates spread gangs onto fewer nodes where that pays: an inner scheduler decides who runs on which type,
 // and where it starts nothing on a type, running gangs of that type move together, the largest gain first.
 //
-//   gain = remaining / rate here - remaining / rate there - what a move costs
+//   gain = remaining / rate here - remaining / rate there - what a move costs (MoveSeconds)
 //
 // A gang moves when its gain is positive and the time saved is at least `margin` times what the move costs.
 // Migration for consolidation: Gandiva (Xiao et al., OSDI 2018, §4.3).
@@ -9,6 +9,7 @@
 
 #include "baselines/composition/inner.hpp"
 #include "baselines/placement/node_planner.hpp"
+#include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/topology/placement.hpp"
@@ -93,8 +94,7 @@ class Defragment final : public Scheduler {
     const bool fits = planner_.Choose(view, job, type, PlacementRule::kConsolidate);
     planner_.TakeBack(view, job);
     if (!fits) return 0.0;
-    const Costs& costs = view.costs();
-    const double cost = costs.checkpoint_s + costs.restore_s + costs.migration_s;
+    const double cost = MoveSeconds(view, job);
     const double left = view.RemainingSeconds(job, type);  // consolidated
     const double saved = left / FactorHere(view, job) - left / planner_.chosen_factor();
     return saved >= margin_ * cost ? saved - cost : 0.0;

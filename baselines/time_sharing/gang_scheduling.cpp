@@ -58,7 +58,7 @@ class GangScheduling final : public Scheduler {
     LeavingMoves moves(view, plan_, decision);
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (const auto& [job, type] : rows_[r].places) {
-        if (moves.Offer(job, type) && r == 0) costs = std::max(costs, StartSeconds(view, job, type, type));
+        if (moves.Offer(job, type) && r == 0) costs = std::max(costs, MoveSeconds(view, job));
       }
     }
     if (!in_slice_ && !rows_.empty()) {

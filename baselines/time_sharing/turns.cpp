@@ -103,8 +103,7 @@ void Turns::Decide(const ClusterView& view, Decision& decision) {
   plan_.Emit(view, decision);
   LeavingMoves moves(view, plan_, decision);
   for (int job : order_) {
-    if (moves.Offer(job))
-      Of(job).costs += StartSeconds(view, job, view.TypeOf(job), decision.commands.back().type);
+    if (moves.Offer(job)) Of(job).costs += MoveSeconds(view, job);
   }
   if (plan_.placed().size() < order_.size()) {
     decision.wake_at =

@@ -12,6 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 namespace {
@@ -171,6 +172,18 @@ TEST_CASE("tiresias: queues and thresholds by hand", "[baselines]") {
   CHECK_THROWS_WITH(test::Make("tiresias(thresholds=4:x)"), Catch::Contains("thresholds"));
   CHECK_THROWS_WITH(test::Make("tiresias(delta=5)"), Catch::Contains("policy=las does not read it"));
   CHECK(test::Make("tiresias(policy=gittins,delta=5)") != nullptr);
+}
+
+// Both are in the second queue from 100 s on, though nobody looks. GPU 1 fails at 200 s under job 1, which ran for 200 s: it waits as long,
+// and has job 0's at 400 s.
+TEST_CASE("tiresias: who loses its GPU to a failure waits from then on", "[baselines]") {
+  const Scenario scenario = test::With(TinyData({{"a", 2}}, {{1.0}}, {{0, 1000}, {0, 1000}}),
+                                       "failures(mtbf_h=0,events=200:30000:gpu:a/1)");
+  double first = kNever;
+  for (const Event& event : test::RunOf("tiresias(thresholds=100,promote=1)", scenario).events) {
+    if (event.kind == EventKind::kStop && event.job == 0) first = std::min(first, event.time);
+  }
+  CHECK(first == 400.0);
 }
 
 TEST_CASE("gittins, tiresias: service is that of the GPUs that a job held, not of its gang", "[baselines]") {

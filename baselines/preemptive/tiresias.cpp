@@ -56,8 +56,12 @@ class Tiresias final : public Scheduler {
     for (auto& queue : queues_) std::erase_if(queue, [&](int job) { return view.IsDone(job); });
     for (int job : view.active()) {
       if (jobs_[U(job)].queue < 0) Enter(job, 0);
+      if (jobs_[U(job)].runs && !view.IsRunning(job)) jobs_[U(job)].stopped = view.now();  // by a failure
     }
-    for (int job : view.active()) view.IsRunning(job) ? Demote(view, job) : Promote(view, job);
+    for (int job : view.active()) {
+      Demote(view, job);
+      if (!view.IsRunning(job)) Promote(view, job);
+    }
     if (gittins_) SortByIndex(view);
     plan_.Begin(view, /*preemptive=*/true);
     KeepOnLeaving(view, plan_);
@@ -77,8 +81,9 @@ class Tiresias final : public Scheduler {
       if (entered_) break;
       std::stable_partition(queue.begin(), queue.end(), [this](int job) { return plan_.Placed(job); });
     }
-    for (int job : view.running()) {
-      if (!plan_.Placed(job)) jobs_[U(job)].stopped = view.now();
+    for (int job : view.active()) {
+      jobs_[U(job)].runs = plan_.Placed(job);
+      if (view.IsRunning(job) && !plan_.Placed(job)) jobs_[U(job)].stopped = view.now();
     }
     if (plan_.placed().size() < view.active().size())
       decision.wake_at = std::min(decision.wake_at, NextChange(view));
@@ -88,7 +93,8 @@ class Tiresias final : public Scheduler {
   struct Job {
     int queue = -1;
     double forgiven = 0.0;  // GPU-seconds that a promotion made it forget
-    double stopped = 0.0;   // s, when it last stopped running
+    double stopped = 0.0;   // s, when it last stopped running, as far as decisions show
+    bool runs = false;      // by the last decision
   };
 
   double Service(const ClusterView& view, int job) const {

@@ -133,10 +133,10 @@ void TimeByInstances(const std::string& path, PaiTasks& tasks) {
   for (const PaiTask& task : tasks.tasks) runs.try_emplace(KeyOf(task.job, task.name));
   CsvFile file(path, NoHeader{}, kInstances);
   while (file.Next()) {
-    const double start = Moment(file, "start_time"), end = Moment(file, "end_time");
+    const double seconds = RunSeconds(file);
     const auto of_task = runs.find(KeyOf(file.Text("job_name"), file.Text("task_name")));
-    if (start == 0.0 || end == 0.0 || of_task == runs.end()) continue;
-    of_task->second.seconds += end - start;
+    if (seconds == 0.0 || of_task == runs.end()) continue;
+    of_task->second.seconds += seconds;
     ++of_task->second.count;
   }
   for (PaiTask& task : tasks.tasks) {

@@ -59,8 +59,8 @@ PaiTypeSpecs ReadPaiTypeSpecs(const std::string& path);
 OpenbNodes ReadPaiMachines(const std::string& path);
 
 // Gives each task the mean time that its instances ran (get_dfia in the authors' analysis/utils.py: what the
-// paper calls a task's run time). Tasks none of whose instances has its times are taken out and counted as
-// not run.
+// paper calls a task's run time). Instances whose times are unknown or the wrong way round do not count, and
+// tasks that have no others are taken out and counted as not run.
 void TimeByInstances(const std::string& path, PaiTasks& tasks);
 
 }  // namespace berth

@@ -118,12 +118,15 @@ TEST_CASE("pai: tasks become jobs on a cluster of the machines", "[readers]") {
 TEST_CASE("pai: instances say how long a task ran, tags which GPU type it asked for", "[readers]") {
   const TemporaryFolder folder;
   Tables tables = Sample();
-  // Line 3 ran 100, 140 and 60 s: 100 in the mean; line 1 200 s twice; of line 4 no instance has both times.
+  // Line 3 ran 100, 140 and 60 s: 100 in the mean, beside two that ended no later than they began; line 1 200 s twice; of line 4 no
+  // instance has both times.
   tables["pai_instance_table"] =
       "j-b,tensorflow,n0,w0,i-b,Terminated,60.0,160.0,m-2\n"
       "j-b,tensorflow,n1,w1,i-b,Terminated,60.0,200.0,m-2\n"
       "j-b,tensorflow,n2,w2,i-b,Terminated,70.0,130.0,m-2\n"
       "j-b,tensorflow,n2,w3,i-b,Failed,,130.0,m-2\n"
+      "j-b,tensorflow,n2,w3,i-b,Failed,1450.0,1150.0,m-2\n"
+      "j-b,tensorflow,n2,w3,i-b,Failed,90.0,90.0,m-2\n"
       "j-b,evaluator,n0,w4,i-b,Terminated,60.0,0.0,m-2\n"
       "j-a,worker,n0,w5,i-a,Terminated,150.0,350.0,m-0\n"
       "j-a,worker,n1,w6,i-a,Terminated,130.0,330.0,m-1\n"

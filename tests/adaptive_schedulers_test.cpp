@@ -119,6 +119,19 @@ TEST_CASE("adaptive: sia refuses a gang that is no configuration, and all leaves
   CHECK(std::ranges::count(plan.schedulers, "sia") == 1);
 }
 
+// Its allocations are bytes. A node of 256 GPUs ended the process, that of `evaluate --schedulers all` too.
+TEST_CASE("adaptive: pollux refuses nodes of more than 255 GPUs") {
+  const auto message = [](int node) {
+    ScenarioData data = test::TinyData({{"a", 300}}, {{1.0}}, {{0, 10}, {5, 10}});
+    data.cluster.types[0].gpus_per_node = node;
+    const Scenario scenario(std::move(data));
+    const std::unique_ptr<Scheduler> pollux = MakeScheduler("pollux", AllSchedulers());
+    return test::MessageOf([&] { Run(scenario, *pollux, "pollux", {}); });
+  };
+  CHECK(message(255) == "(no error)");
+  CHECK(message(256) == "pollux: expected nodes of at most 255 GPUs, found one of 256 a");
+}
+
 // One GPU of each type; job 0 makes 2 and 1 steps/s on them, job 1 makes 3 and 1. The sum is greatest, 4, where job 1
 // has the first type and job 0 the second.
 TEST_CASE("adaptive: tuned Gavel maximises the sum of throughputs") {

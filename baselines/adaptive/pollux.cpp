@@ -4,6 +4,7 @@
 // are those of its widths.
 //
 // On several GPU types a job's share is that on the type where it has most GPUs; Pollux knows one type alone.
+// Nodes have at most 255 GPUs.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "baselines/elastic/width_plan.hpp"
 #include "baselines/placement/in_service.hpp"
 #include "baselines/schedulers.hpp"
+#include "env/base/check.hpp"
 #include "env/base/index.hpp"
 #include "env/features/goodput/goodput.hpp"
 #include "env/sim/most_free_nodes.hpp"
@@ -58,6 +60,16 @@ class Pollux final : public Scheduler {
       if (fresh) nodes_.emplace_back();
       nodes_[U(entry->second)].push_back(device);
       node_of_.push_back(entry->second);
+    }
+    for (const std::vector<int>& node : nodes_) {
+      if (static_cast<int>(node.size()) <= pollux::kMostOfNode) continue;
+      throw Error(Join("pollux: expected nodes of at most ", pollux::kMostOfNode, " GPUs, found one of ",
+                       node.size(), " ", view.types()[U(view.TypeOfDevice(node.front()))].name));
+    }
+    for (int job = 0; job < view.num_jobs() && !view.some_jobs(); ++job) {
+      if (view.MaxGang(job) <= pollux::kMostReplicas) continue;
+      throw Error(Join("pollux: job ", job, " of the workload: expected at most ", pollux::kMostReplicas,
+                       " GPUs of a job, found ", view.MaxGang(job)));
     }
   }
 

@@ -46,7 +46,7 @@ Objective::Objective(const Problem& problem) : problem_(&problem) {
               " x ", problem.present.nodes(), " for ", jobs(), " x ", nodes());
   const int gpus = std::accumulate(problem.node_gpus.begin(), problem.node_gpus.end(), 0);
   BERTH_CHECK(gpus >= 1, "no GPUs");
-  for (const int n : problem.node_gpus) BERTH_CHECK(n >= 0 && n <= 255, n);
+  for (const int n : problem.node_gpus) BERTH_CHECK(n >= 0 && n <= kMostOfNode, n);
   const double scale = static_cast<double>(nodes()) / gpus;
   for (int j = 0; j < jobs(); ++j) {
     const Job& job = problem.jobs[U(j)];

@@ -16,7 +16,10 @@
 
 namespace berth::pollux {
 
-// GPUs of each job on each node, [jobs, nodes]. A row is a job's; no entry exceeds 255.
+inline constexpr int kMostOfNode = 255;          // GPUs: entries are bytes
+inline constexpr int kMostReplicas = 255 * 255;  // of a job
+
+// GPUs of each job on each node, [jobs, nodes]. A row is a job's; no entry exceeds kMostOfNode.
 class Allocation {
  public:
   Allocation() = default;
@@ -39,13 +42,13 @@ struct Job {
   std::vector<double> speedup;
   int node_rows = 1;
   int min_replicas = 0;  // fewer are none
-  int max_replicas = 1;
-  double age = 0.0;  // s since submission
-  int restarts = 0;  // starts but for the first
+  int max_replicas = 1;  // up to kMostReplicas
+  double age = 0.0;      // s since submission
+  int restarts = 0;      // starts but for the first
 };
 
 struct Problem {
-  std::vector<int> node_gpus;   // [nodes], each 0..255
+  std::vector<int> node_gpus;   // [nodes], each 0..kMostOfNode
   std::vector<Job> jobs;        // who comes first wins where a repair must choose
   Allocation present;           // [jobs, nodes]
   double power = -1.0;          // of the mean: 1 = average, 0 = geometric, lower = fairer

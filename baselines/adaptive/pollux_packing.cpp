@@ -18,7 +18,7 @@ Packing::Packing(const Objective& objective, Stream& stream)
   for (int j = 0; j < objective.jobs(); ++j) {
     cost_[U(j)] = objective.Cost(j, rows_.row(j));
     const Job& job = objective.problem().jobs[U(j)];
-    BERTH_CHECK(job.max_replicas <= 255 * 255, job.max_replicas);
+    BERTH_CHECK(job.max_replicas <= kMostReplicas, job.max_replicas);
     begin_.push_back(cheapest_.size());
     for (int k = 1; k <= job.node_rows; ++k) {
       int best = 0;

@@ -24,7 +24,9 @@ namespace berth {
 struct Reservation {
   int type = -1;          // -1 = none
   double start = kNever;  // s
-  int spare = 0;          // GPUs of the type that its holder leaves free at its start
+  // GPUs of the type that its holder leaves once the first release, by (time, job), lets it start; what
+  // others free at that instant does not count, as the recorded figures want it (tests/hpc_golden_test.cpp).
+  int spare = 0;
 };
 
 // Where jobs could start now: the room that a plan leaves on every type and, where the head of the queue

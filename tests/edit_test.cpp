@@ -11,8 +11,10 @@
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/python.hpp"
+#include "tests/runs.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/tiny.hpp"
 #include "tools/scenario_options.hpp"
 
 namespace berth {
@@ -67,14 +69,56 @@ TEST_CASE("edit: of later jobs, outages, prices and times of day stay where they
   const Scenario some = Slice(all, 2, 4);
   const Features& features = some.data().features;
   CHECK(features.Find<FailureSettings>()->events == "0:400:gpu:a100/7:10|1400:2400.5:gpu:h100/1|5400:inf:node:a100/1");
-  CHECK(features.Find<PowerSettings>()->electricity_price == std::vector<double>{2, 3, 1});
-  CHECK(features.Find<PowerSettings>()->hottest_h == 23.5);
+  CHECK(features.Find<PowerSettings>()->electricity_price == std::vector<double>{1, 2, 3});
+  CHECK(features.Find<PowerSettings>()->hottest_h == 0.5);
+  CHECK(features.Find<PowerSettings>()->begins_s == 3600);
   CHECK(features.Find<ServiceSettings>()->begins_s == 610);
   CHECK(TakeJobs(all, std::vector<int>{2, 3}).Hash() == some.Hash());
   CHECK(ToString(Slice(all, 0, 2).data().features) == ToString(data.features));
   CHECK(ToString(ShuffleArrivals(all, 1).data().features) == ToString(data.features));
   // 7 is down from the start, and back 400 s later.
   CHECK(PlannedOutages(*features.Find<FailureSettings>(), some.data())[0].down == 0.0);
+}
+
+// Hour 2 begins 1,799 s after the later job comes, at 5,401 s, in the whole log and without the job before it. At 360 W a run of 1,790 s
+// from then on is free; one of 2,990 s costs 100 x 0.36 x 1,191 / 3,600. Who waits for a cheap hour 2 begins when it does.
+TEST_CASE("edit: later jobs pay the prices of their second") {
+  const auto priced = [](double run, const std::string& prices) {
+    ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 100}, {5401, run}});
+    data.cluster.types[0].peak_power_w = 360.0;
+    data.jobs.deadline = {kNever, 20000};
+    data.features = ParseFeatures(Join("power(electricity_price=", prices, ")"));
+    const Scenario all(data);
+    return std::pair(all, Slice(all, 1, 2));
+  };
+  for (const auto& [run, cost] : {std::pair(1790.0, 0.0), {2990.0, 11.91}}) {
+    const auto [all, some] = priced(run, "0:0:100:0");
+    CHECK(test::RunOf("fcfs", all).metrics.cost == Approx(cost));
+    CHECK(test::RunOf("fcfs", some).metrics.cost == Approx(cost));
+  }
+  const auto [all, some] = priced(600, "5:5:1:5");
+  CHECK(test::RunOf("cheap_hours(margin=0)", all).jct_s[1] == Approx(2399.0));
+  CHECK(test::RunOf("cheap_hours(margin=0)", some).jct_s[0] == Approx(2399.0));
+  const PowerSettings& later = *some.data().features.Find<PowerSettings>();
+  CHECK(later.NextChange(0.0) == 1799.0);
+  CHECK(later.NextChange(1799.0) == 5399.0);
+}
+
+// However the start of the hour is rounded by the clock: the price has changed then.
+TEST_CASE("edit: prices change when they are said to") {
+  PowerSettings settings;
+  settings.electricity_price = {1.0, 2.0};
+  for (const double begins : {0.1, 1.0 / 3.0, 1234.56789, 1e6 + 0.7}) {
+    settings.begins_s = begins;
+    double now = 0.0;
+    for (int change = 0; change < 1000; ++change) {
+      const double next = settings.NextChange(now);
+      REQUIRE(next > now);
+      REQUIRE(settings.PriceAt(next) != settings.PriceAt(now));
+      now = next;
+    }
+    CHECK(now == Approx(3.6e6).margin(3600.0));
+  }
 }
 
 TEST_CASE("edit: slices of a GPU come with it", "[cli]") {

@@ -13,7 +13,6 @@
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
-#include "env/features/power/electricity.hpp"
 #include "env/features/power/power.hpp"
 
 namespace berth {
@@ -51,28 +50,30 @@ class CheapHours final : public Scheduler {
   double Planned(const ClusterView& view, int job) const {
     const double now = view.now(), deadline = view.Deadline(job);
     if (view.Find<PowerState>() == nullptr || deadline == kNever) return now;
-    const std::vector<double>& hours = view.features().Find<PowerSettings>()->electricity_price;
+    const PowerSettings& power = *view.features().Find<PowerSettings>();
     const double run = view.RemainingSteps(job) / view.BestRate(job);
     // Prices repeat: a later start than one round of them away costs no less.
-    const double round = 3600.0 * static_cast<double>(hours.size());
+    const double round = 3600.0 * static_cast<double>(power.electricity_price.size());
     const double latest = std::min(deadline - run * (1.0 + margin_), now + round);
-    if (hours.empty() || latest <= now) return now;
-    double best = now, least = Cost(hours, now, run);
+    if (power.electricity_price.empty() || latest <= now) return now;
+    double best = now, least = Cost(power, now, run);
     const auto consider = [&](double start) {
       if (start <= now || start > latest) return;
-      const double cost = Cost(hours, start, run);
+      const double cost = Cost(power, start, run);
       const double less = 1e-9 * std::max(1.0, std::abs(least));  // what rounding makes of equal costs
       if (cost < least - less || (cost < least + less && start < best)) best = start, least = cost;
     };
     consider(latest);
-    for (double hour = 3600.0 * std::ceil(now / 3600.0); hour <= latest + run; hour += 3600.0) {
-      consider(hour), consider(hour - run);
+    const double begins = power.begins_s;
+    for (double hour = 3600.0 * std::ceil((now + begins) / 3600.0); hour <= latest + run + begins;
+         hour += 3600.0) {
+      consider(hour - begins), consider(hour - begins - run);
     }
     return best;
   }
 
-  static double Cost(const std::vector<double>& hours, double start, double run) {  // of one watt
-    return PriceIntegral(hours, start + run) - PriceIntegral(hours, start);
+  static double Cost(const PowerSettings& power, double start, double run) {  // of one watt
+    return power.PriceIntegral(start + run) - power.PriceIntegral(start);
   }
 
   double margin_;

@@ -13,7 +13,8 @@
 namespace berth {
 
 struct Surroundings {
-  double mean_c = 25.0, swing_c = 0.0, hottest_h = 15.0;
+  double mean_c = 25.0, swing_c = 0.0;
+  double hottest_h = 15.0;  // h after time 0; below 0 = before it
   double At(double t) const;
 };
 

@@ -68,7 +68,7 @@ std::span<const Field<PowerSettings>> PowerSettings::Fields() {
       Field<S>{"ambient_c", &S::ambient_c, "C, daily mean", -50.0, 100.0},
       Field<S>{"ambient_swing_c", &S::ambient_swing_c, "K by which the hottest hour is above the mean", 0.0,
                50.0},
-      Field<S>{"hottest_h", &S::hottest_h, "hour of the day; the scenario begins at midnight", 0.0, 24.0},
+      Field<S>{"hottest_h", &S::hottest_h, "hour of the day", 0.0, 24.0},
       Field<S>{"hot_spot_c", &S::hot_spot_c,
                "K by which it is warmer at the first node than at the last, evenly between", 0.0, 50.0},
       Field<S>{"throttle_c", &S::throttle_c, "C at which a GPU throttles", -50.0, 1000.0},
@@ -78,6 +78,7 @@ std::span<const Field<PowerSettings>> PowerSettings::Fields() {
                "per kWh, hour by hour from midnight and over again; the cost then has that of electricity "
                "too [none]",
                -1000.0, 1e6},
+      Field<S>{"begins_s", &S::begins_s, "s from midnight to the scenario's start, in later jobs of a log"},
   };
   return kFields;
 }
@@ -150,21 +151,23 @@ double PowerSettings::DynamicShare(int level) const {
 std::shared_ptr<const FeatureSettings> PowerSettings::OfJobs(const JobTable&, double origin_s) const {
   if (origin_s == 0.0 || (electricity_price.empty() && ambient_swing_c == 0.0)) return nullptr;
   auto kept = std::make_shared<PowerSettings>(*this);
-  const double hours = origin_s / 3600.0;
-  if (ambient_swing_c != 0.0)
-    kept->hottest_h = hottest_h - hours - 24.0 * std::floor((hottest_h - hours) / 24.0);
-  if (!electricity_price.empty()) {
-    const double n = static_cast<double>(electricity_price.size());
-    const double first = std::round(hours) - n * std::floor(std::round(hours) / n);
-    std::rotate(kept->electricity_price.begin(),
-                kept->electricity_price.begin() + static_cast<std::ptrdiff_t>(first),
-                kept->electricity_price.end());
-  }
+  kept->begins_s += origin_s;
   return kept;
 }
 
 double PowerSettings::NextChange(double now) const {
-  return NextPrice(electricity_price, now);
+  const double change = NextPrice(electricity_price, now + begins_s);
+  double next = change - begins_s;
+  while (next + begins_s < change) next = std::nextafter(next, kNever);  // rounding: not before it
+  return next;
+}
+
+double PowerSettings::PriceAt(double now) const {
+  return berth::PriceAt(electricity_price, now + begins_s);
+}
+
+double PowerSettings::PriceIntegral(double now) const {
+  return berth::PriceIntegral(electricity_price, now + begins_s);
 }
 
 double WattsAt(const PowerState& power, int gpu, int level, double duty) {
@@ -189,11 +192,10 @@ double EnergyJ(const PowerState& power, double now) {
 }
 
 double ElectricityCost(const PowerSettings& settings, const PowerState& power, double now) {
-  const std::vector<double>& hours = settings.electricity_price;
-  const double until = PriceIntegral(hours, now);
+  const double until = settings.PriceIntegral(now);
   double sum = 0.0;
   for (std::size_t p = 0; p < power.watts.size(); ++p) {
-    sum += power.cost[p] + power.watts[p] * (until - PriceIntegral(hours, power.since[p])) / 3.6e6;
+    sum += power.cost[p] + power.watts[p] * (until - settings.PriceIntegral(power.since[p])) / 3.6e6;
   }
   return sum;
 }
@@ -205,7 +207,8 @@ HeatPath HeatOf(const PowerSettings& settings, const PowerState& power, int gpu)
   const double spot =
       nodes > 1.0 ? settings.hot_spot_c * (nodes - 1.0 - power.node[U(gpu)]) / (nodes - 1.0) : 0.0;
   HeatPath path;
-  path.around = {settings.ambient_c + spot, settings.ambient_swing_c, settings.hottest_h};
+  path.around = {settings.ambient_c + spot, settings.ambient_swing_c,
+                 settings.hottest_h - settings.begins_s / 3600.0};
   path.since = power.since[U(gpu)];
   path.start_c = power.temperature_c[U(gpu)];
   path.rise_c = peak > 0.0 ? settings.Rise(kind) * power.watts[U(gpu)] / peak : 0.0;

@@ -60,6 +60,7 @@ struct PowerSettings final : SettingsOf<PowerSettings> {
   double hysteresis_c = 5.0;
   int throttle_level = 0;
   std::vector<double> electricity_price;  // empty = none
+  double begins_s = 0.0;
 
   static constexpr const char* kName = "power";
   static constexpr const char* kHelp = "power, clocks, caps, heat and the price of electricity";
@@ -68,8 +69,12 @@ struct PowerSettings final : SettingsOf<PowerSettings> {
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
 
   double NextChange(double now) const override;  // of the price of electricity
-  // Prices and the hottest hour go on, prices by whole hours.
+  // Prices and the hottest hour go on.
   std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs, double origin_s) const override;
+
+  // Of electricity.hpp, by the scenario's clock. Of the integral only differences have a meaning.
+  double PriceAt(double now) const;
+  double PriceIntegral(double now) const;
 
   int levels() const { return static_cast<int>(clocks.size()); }
   // Of the k-th GPU type, slices not counted.

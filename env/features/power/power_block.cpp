@@ -1,5 +1,4 @@
 #include "env/base/index.hpp"
-#include "env/features/power/electricity.hpp"
 #include "env/features/power/power.hpp"
 #include "env/sim/observation_block.hpp"
 
@@ -37,12 +36,13 @@ struct Watts {
     double peak = 0.0;
     for (std::uint8_t type : power->type) peak += power->peak_w[type];
     f[0] = static_cast<float>(TotalWatts(*power) / std::min(peak, power->cap_w));
-    const std::vector<double>& prices = view.features().Find<PowerSettings>()->electricity_price;
+    const PowerSettings& settings = *view.features().Find<PowerSettings>();
+    const std::vector<double>& prices = settings.electricity_price;
     double sum = 0.0;
     for (double price : prices) sum += price;
     const double mean = sum / std::max(1.0, static_cast<double>(prices.size()));
     if (mean > 0.0) {
-      f[1] = static_cast<float>(std::clamp(PriceAt(prices, view.now()) / mean - 1.0, -1.0, 10.0));
+      f[1] = static_cast<float>(std::clamp(settings.PriceAt(view.now()) / mean - 1.0, -1.0, 10.0));
     }
   }
 };

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "env/base/index.hpp"
-#include "env/features/power/electricity.hpp"
 #include "env/features/power/heat.hpp"
 #include "env/features/power/power.hpp"
 #include "env/sim/core.hpp"
@@ -172,8 +171,8 @@ void PowerState::Accrue(double now, int gpu) {
   temperature_c[U(gpu)] = HeatOf(*settings_, *this, gpu).At(now);
   const double draw = watts[U(gpu)], from = since[U(gpu)];
   joules[U(gpu)] += draw * (now - from);
-  const std::vector<double>& hours = settings_->electricity_price;
-  if (!hours.empty()) cost[U(gpu)] += draw * (PriceIntegral(hours, now) - PriceIntegral(hours, from)) / 3.6e6;
+  if (!settings_->electricity_price.empty())
+    cost[U(gpu)] += draw * (settings_->PriceIntegral(now) - settings_->PriceIntegral(from)) / 3.6e6;
   since[U(gpu)] = now;
 }
 

@@ -113,6 +113,16 @@ TEST_CASE("spec: any name is part of a value, and is read again") {
   CHECK(ParseSpec("x(a=" + Escaped(all) + ",b=1)").params.front().second == Escaped(all));
 }
 
+TEST_CASE("portable log2 is exact at powers of two") {
+  for (int exponent = -1074; exponent <= 1023; ++exponent) {
+    CAPTURE(exponent);
+    CHECK(Log2(std::ldexp(1.0, exponent)) == exponent);
+  }
+  for (double x : {1e-300, 0.3, 3.0, 7.0, 1000.0}) CHECK(Log2(x) == Approx(std::log2(x)).epsilon(1e-15));
+  CHECK(Log2(0.0) == -std::numeric_limits<double>::infinity());
+  CHECK(std::isnan(Log2(-8.0)));
+}
+
 TEST_CASE("spec strings parse, nest and print canonically") {
   CHECK(ParseSpec(" fcfs ").ToString() == "fcfs");
   CHECK(ParseSpec("gavel( objective = max_min , aware=true )").ToString() ==

@@ -2,6 +2,8 @@
 // Log and Exp are accurate to 2 units in the last place; tests compare with libm.
 #pragma once
 
+#include <cmath>
+
 namespace berth {
 
 double Log(double x);  // natural logarithm; x > 0, finite. Log(0) = -inf, Log(<0) = NaN
@@ -12,6 +14,8 @@ inline double Log10(double x) {
   return Log(x) * 0.43429448190325182765;
 }
 inline double Log2(double x) {
+  int exponent = 0;
+  if (std::frexp(x, &exponent) == 0.5) return exponent - 1;  // powers of two: exactly
   return Log(x) * 1.44269504088896340736;
 }
 

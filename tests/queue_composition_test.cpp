@@ -179,6 +179,11 @@ TEST_CASE("score expressions: values", "[baselines][queue]") {
   CHECK(Value("2^3^2") == 512.0);
   CHECK(Value("2^-1") == Approx(0.5).epsilon(1e-15));
   CHECK(Value("(-3)^3") == -27.0);
+  CHECK(Value("(-2)^-1") == Approx(-0.5).epsilon(1e-15));
+  CHECK(Value("(-2)^-2") == Approx(0.25).epsilon(1e-15));
+  CHECK(Value("(-2)^17") == Approx(-131072.0).epsilon(1e-14));
+  CHECK(Value("(-2)^18") == Approx(262144.0).epsilon(1e-14));
+  CHECK(Value("(-2)^0.5") == kNever);
   CHECK(Value("2 - 3 - 4") == -5.0);
   CHECK(Value("16 / 4 / 2") == 2.0);
   CHECK(Value("min(3, 1 + 1) + max(4,5) + abs(-6) + sqrt(9)") == 16.0);
@@ -188,6 +193,7 @@ TEST_CASE("score expressions: values", "[baselines][queue]") {
   CHECK(Value("deadline") == kNever);
   CHECK(Value("0/0") == kNever);  // no number: last
   CHECK(Value("sqrt(-1)") == kNever);
+  for (const char* one : {"min(1, 0/0)", "min(0/0, 1)", "max(1, 0/0)", "max(0/0, 1)"}) CHECK(Value(one) == kNever);
   CHECK(ParseScore("wait*gang").knowledge == Knowledge::kNone);
   CHECK(ParseScore("wait*gang").moves);
   CHECK(ParseScore("request").knowledge == Knowledge::kEstimate);

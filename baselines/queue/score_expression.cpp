@@ -55,14 +55,19 @@ struct Function {
   double (*of)(double a, double b);
 };
 double Power(double x, double y) {
-  if (y < 0.0 || y > 16.0 || y != std::floor(y)) return x < 0.0 ? std::nan("") : Pow(x, y);
+  const bool whole = y == std::floor(y);
+  if (x < 0.0 && !whole) return std::nan("");
+  if (y < 0.0 || y > 16.0 || !whole) {
+    const double power = Pow(std::abs(x), y);
+    return x < 0.0 && std::fmod(std::abs(y), 2.0) == 1.0 ? -power : power;
+  }
   double product = 1.0;
   for (int i = 0; i < static_cast<int>(y); ++i) product = i == 0 ? x : product * x;
   return product;
 }
 constexpr Function kFunctions[] = {
-    {"min", 2, [](double a, double b) { return std::min(a, b); }},
-    {"max", 2, [](double a, double b) { return std::max(a, b); }},
+    {"min", 2, [](double a, double b) { return std::isnan(b) ? b : std::min(a, b); }},
+    {"max", 2, [](double a, double b) { return std::isnan(b) ? b : std::max(a, b); }},
     {"abs", 1, [](double a, double) { return std::abs(a); }},
     {"sqrt", 1, [](double a, double) { return std::sqrt(a); }},
     {"exp", 1, [](double a, double) { return Exp(a); }},

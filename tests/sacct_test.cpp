@@ -292,6 +292,20 @@ TEST_CASE("slurm.conf: lists of hosts, spans of time, lines, nodes", "[readers]"
   CHECK(partitions[1].nodes == std::vector<int>{2});
 }
 
+TEST_CASE("slurm.conf: a comment begins at the first # without a backslash of its own", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "slurm.conf";
+  std::ofstream(path) << R"(NodeName=a Comment=x\#1\#2 # Gres=gpu:v100:4 # x
+NodeName=b Comment=x\# Gres=gpu:v100:4#
+#NodeName=c
+)";
+  const std::vector<SlurmLine> lines = ReadSlurmConf(path);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].words.size() == 2);
+  CHECK(*lines[0].Find("comment") == R"(x\#1\#2)");
+  CHECK(*lines[1].Find("gres") == "gpu:v100:4");
+}
+
 TEST_CASE("slurm.conf: every form of Gres that Slurm documents", "[readers]") {
   const test::TemporaryFolder folder;
   const std::string path = folder / "slurm.conf";

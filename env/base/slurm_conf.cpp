@@ -79,6 +79,16 @@ void AddRange(const std::string& prefix, std::string_view range, const std::vect
   }
 }
 
+// The first # that no backslash escapes, or the line's end. Of two backslashes the first escapes the second.
+std::size_t BeginOfComment(const std::string& line) {
+  bool escaped = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '#' && !escaped) return i;
+    escaped = line[i] == '\\' && !escaped;
+  }
+  return line.size();
+}
+
 // Of one entry, which may have several pairs of brackets.
 std::vector<std::string> ExpandOne(std::string_view text, const std::string& what) {
   const std::size_t open = text.find('[');
@@ -111,8 +121,7 @@ std::vector<SlurmLine> ReadSlurmConf(const std::string& path) {
   while (std::getline(file, raw)) {
     if (++number == 1 && raw.starts_with(kByteOrderMark)) raw.erase(0, kByteOrderMark.size());
     if (whole.empty()) first = number;
-    const std::size_t comment = raw.find('#');
-    if (comment != std::string::npos && (comment == 0 || raw[comment - 1] != '\\')) raw.resize(comment);
+    raw.resize(BeginOfComment(raw));
     CheckText(raw, Join(path, ":", number));
     while (!raw.empty() && (raw.back() == '\r' || raw.back() == ' ' || raw.back() == '\t')) raw.pop_back();
     const bool goes_on = !raw.empty() && raw.back() == '\\';

@@ -4,7 +4,8 @@
 //   throughputs/{job_types, gang_sizes, alone [T, S, G], unconsolidated, pairs}, and optional ones that
 //   schedulers believe: throughputs/{believed_alone, believed_pairs}
 //   jobs/{id, arrival, job_type, gang, total_steps, ...}: optional columns are absent
-//   job_types/{checkpoint_gb, ...} [T]: optional; features: spec strings, absent when none is on
+//   job_types/{checkpoint_gb, ...} [T]: optional (NaN in checkpoint_gb and gradient_gb: not stated of that
+//   type); features: spec strings, absent when none is on
 //   tenants/{name, weight, inner_policy}; attributes name, clock, knowledge, estimate_sigma, costs, seed,
 //   provenance
 // Event logs: kinds, events/{time, kind, job, type, device}; with a feature that keeps series those too,

@@ -59,6 +59,7 @@ TEST_CASE("tables: a scenario as tables and back is the same to its hash", "[cli
   data.jobs.demand = {4, 16.5, 1, 0, 2, 8};
   data.traits.memory_gb = {10, 0}, data.traits.utilization = {0.5, 1};
   data.traits.bandwidth = {0, 0.5}, data.traits.traffic_gb = {0.1 + 0.2, 0};
+  data.traits.checkpoint_gb = {std::nan(""), 0}, data.traits.gradient_gb = {0.25, std::nan("")};
   data.cluster.types[1].bandwidth_gb_s = 1e4 / 3.0;  // its own, not what is known of it
   data.tenants = {{"ann \"a\"", 2.5, "fairness"}, {"bob", 1, "fifo"}};
   data.knowledge = Knowledge::kEstimate, data.estimate_sigma = 0.3, data.seed = 9;

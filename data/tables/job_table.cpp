@@ -126,6 +126,12 @@ bool FillJobs(const std::vector<JobRow>& rows, const JobColumns& columns, double
   return own;
 }
 
+// What a column says of a type that states nothing where others do: what it would without the column.
+double Unstated(const std::string& column) {
+  if (column == "utilization") return 1.0;
+  return column == "checkpoint_gb" || column == "gradient_gb" ? std::nan("") : 0.0;
+}
+
 // By job type; a column that no row states stays empty. Error for a type that the jobs and speeds do not
 // name.
 void FillTraits(const std::vector<JobTypeFacts>& facts, ScenarioData& data) {
@@ -138,7 +144,7 @@ void FillTraits(const std::vector<JobTypeFacts>& facts, ScenarioData& data) {
     ForEachColumn(data.traits, [&](const std::string& name, std::vector<double>& column) {
       const auto value = fact.traits.find(name);
       if (value == fact.traits.end()) return;
-      column.resize(names.size(), name == "utilization" ? 1.0 : 0.0);
+      column.resize(names.size(), Unstated(name));
       column[static_cast<std::size_t>(found - names.begin())] = value->second;
     });
   }

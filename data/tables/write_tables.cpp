@@ -133,7 +133,7 @@ std::string ClusterToml(const ScenarioData& data) {
   for (std::size_t j = 0; j < data.throughputs.job_types.size(); ++j) {
     std::string traits;
     ForEachColumn(data.traits, [&](const char* name, const std::vector<double>& column) {
-      if (!column.empty()) traits += Join(name, " = ", Shortest(column[j]), "\n");
+      if (!column.empty() && !std::isnan(column[j])) traits += Join(name, " = ", Shortest(column[j]), "\n");
     });
     if (!traits.empty())
       text += Join("\n[[job_type]]\nname = ", TomlText(data.throughputs.job_types[j]), "\n", traits);

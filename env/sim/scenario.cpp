@@ -76,7 +76,9 @@ std::uint64_t HashOf(const ScenarioData& d) {
   h.Add(d.seed);
   // Whatever is not there leaves the hash as it was before there was such a thing.
   ForEachColumn(d.traits, [&](std::string_view name, const std::vector<double>& column) {
-    if (!column.empty()) h.Add(name), h.Add(column);
+    if (column.empty()) return;
+    h.Add(name), h.Add(static_cast<std::uint64_t>(column.size()));
+    for (double x : column) h.Add(std::isnan(x) ? -1.0 : x);
   });
   // Nothing but traffic_gb asks for the bandwidth of GPUs, and every shipped type states it.
   if (!d.traits.traffic_gb.empty()) {
@@ -169,7 +171,9 @@ void CheckColumns(const ScenarioData& data) {
       throw Error(Join("job types: column ", name, ": expected ", data.throughputs.job_types.size(),
                        " entries, found ", column.size()));
     }
+    const bool gaps = &column == &data.traits.checkpoint_gb || &column == &data.traits.gradient_gb;
     for (double x : column) {
+      if (gaps && std::isnan(x)) continue;
       if (!(x >= 0.0) || std::isinf(x))
         throw Error(Join("job types: column ", name, ": expected a number >= 0, found ", x));
       if (&column == &data.traits.bandwidth && x > 1.0)

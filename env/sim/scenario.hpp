@@ -117,6 +117,7 @@ void ForEachColumn(Jobs& jobs, Visit&& visit) {
 
 // What is known of a job type beside its speed. Every column has T entries or none.
 struct JobTypeTraits {
+  // Of these two, NaN = not stated: what the feature has for such types (StatedOr).
   std::vector<double> checkpoint_gb;  // state to save and load
   std::vector<double> gradient_gb;    // exchanged by a gang each step
   std::vector<double> memory_gb;      // of GPU memory, a gang's in all
@@ -135,6 +136,10 @@ void ForEachColumn(Traits& traits, Visit&& visit) requires requires {
   visit("memory_gb", traits.memory_gb);
   visit("utilization", traits.utilization), visit("bandwidth", traits.bandwidth);
   visit("traffic_gb", traits.traffic_gb);
+}
+inline double StatedOr(const std::vector<double>& column, int job_type, double otherwise) {
+  const double stated = column.empty() ? otherwise : column[static_cast<std::size_t>(job_type)];
+  return std::isnan(stated) ? otherwise : stated;
 }
 
 struct Tenant {

@@ -76,8 +76,7 @@ std::unique_ptr<FeatureState> CheckpointSettings::MakeState(const Scenario& scen
 CheckpointState::CheckpointState(const CheckpointSettings& settings, const ScenarioData& data)
     : settings_(&settings) {
   for (int job = 0; job < data.jobs.size(); ++job) {
-    const std::vector<double>& sizes = data.traits.checkpoint_gb;
-    const double gb = sizes.empty() ? settings.gb : sizes[U(data.jobs.job_type[U(job)])];
+    const double gb = StatedOr(data.traits.checkpoint_gb, data.jobs.job_type[U(job)], settings.gb);
     save_s.push_back(gb / settings.write_gb_s);
     restore_s.push_back(gb / settings.read_gb_s);
   }

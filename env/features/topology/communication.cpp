@@ -42,8 +42,7 @@ double Factor(const TopologySettings& settings, const ClusterLayout& layout, con
     if (measured > 0.0) return extent.nodes <= least.nodes ? 1.0 : measured;
   }
   if (settings.nodes_per_rack > 0) least.racks = (least.nodes - 1) / settings.nodes_per_rack + 1;
-  const double gradient =
-      traits.gradient_gb.empty() ? settings.gradient_gb : traits.gradient_gb[U(gang.job_type)];
+  const double gradient = StatedOr(traits.gradient_gb, gang.job_type, settings.gradient_gb);
   const double longer = RingAllReduceSeconds(gang.width, gradient, SlowestLink(settings, extent)) -
                         RingAllReduceSeconds(gang.width, gradient, SlowestLink(settings, least));
   return 1.0 / (1.0 + gang.rate * std::max(0.0, longer));

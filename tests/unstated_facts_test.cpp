@@ -29,6 +29,7 @@ Scenario Gangs(const std::string& features, std::vector<JobTypeFacts> facts, con
   settings.features = ParseFeatures(features);
   settings.job_types = std::move(facts);
   JobTableRequest request;
+  request.estimate_missing = true;
   if (!speeds.empty()) request.speeds = write("speeds.csv", speeds);
   return ReadJobTable(write("jobs.csv", "arrival,steps,gpus,type\n0,100,2,y\n0,100,2,x\n0,100,2,z\n"), request, settings)
       .scenario;
@@ -75,6 +76,22 @@ TEST_CASE("unstated facts: what one job type states is no 0 of another") {
   // Columns without a default of a feature's have none.
   data.traits.memory_gb = {std::nan(""), 1.0, 1.0};
   CHECK(test::Says(test::ErrorOf(data), "job types: column memory_gb: expected a number >= 0"));
+}
+
+// All make 1 step/s on one node. x was measured at half of that over two; y was not, nor z, and take 1.9 s a step.
+TEST_CASE("unstated facts: a gang that was not measured spread is not as fast as on one node") {
+  const std::string head = "job_type,gpu_type,gpus,steps_per_s,spread_steps_per_s\n";
+  const Scenario some = Gangs(kLinks, {}, head + "y,a100,2,1,\nx,a100,2,1,0.5\nz,a100,2,1,0\n");
+  CHECK(some.data().throughputs.unconsolidated == std::vector<double>{0.0, 0.5, 0.0});
+  const std::vector<double> ends = SpreadEnds(some, kSpread);
+  CHECK(ends[0] == Approx(190.0));
+  CHECK(ends[1] == Approx(200.0));
+  CHECK(ends[2] == Approx(190.0));
+  // Nor was one whose speed is estimated. GPUs alone are on one node.
+  const Scenario estimated = Gangs(kLinks, {},
+                                   head + "y,a100,1,1,\ny,a100,2,1,0.5\nx,a100,1,1,\nz,a100,1,1,\nz,a100,2,1,0.5\n");
+  CHECK(estimated.Rate(1, 0) > 0.0);
+  CHECK(estimated.data().throughputs.unconsolidated == std::vector<double>{1.0, 0.5, 1.0, 0.0, 1.0, 0.5});
 }
 
 }  // namespace berth

@@ -63,7 +63,7 @@ Speeds::Speeds(const std::string& path) : path_(path) {
     const std::string other = file.Has("with") ? file.Text("with") : "";
     bool fresh = false;
     if (other.empty()) {
-      Cell cell{rate, rate};
+      Cell cell{rate, gang == 1 ? rate : 0.0};
       if (file.Has("spread_steps_per_s") && !file.Text("spread_steps_per_s").empty()) {
         cell.spread = file.Number("spread_steps_per_s"), spread_ = true;
         if (!(cell.spread >= 0.0 && cell.spread <= kMostSpeed))
@@ -131,7 +131,8 @@ void Speeds::Estimate(const std::vector<Missing>& missing, const ClusterSpec& cl
   const std::vector<double> logs = CompleteLowRank(known, {});
   for (const Missing& cell : missing) {
     table.alone[cell.at] = Exp(logs[cell.at]);
-    if (spread_) table.unconsolidated[cell.at] = table.alone[cell.at];
+    const std::size_t size = cell.at / U(types) % table.gang_sizes.size();
+    if (spread_ && table.gang_sizes[size] == 1) table.unconsolidated[cell.at] = table.alone[cell.at];
   }
 }
 

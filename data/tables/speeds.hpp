@@ -14,8 +14,8 @@ namespace berth {
 
 // Columns: job_type; gpu_type; gpus (gang size, 1 where there is no such column); steps_per_s or s_per_step,
 // of the whole gang, 0 steps_per_s = cannot run there. And where wanted: spread_steps_per_s (the gang over
-// several nodes; empty = as together) and with (another job type: the speed beside it on one GPU). A column
-// `source` is for people.
+// several nodes; empty or 0 = not measured) and with (another job type: the speed beside it on one GPU). A
+// column `source` is for people.
 class Speeds {
  public:
   explicit Speeds(const std::string& path);  // Error "path:line: ..."
@@ -34,7 +34,7 @@ class Speeds {
 
  private:
   struct Cell {
-    double alone = 0.0, spread = 0.0;  // steps/s
+    double alone = 0.0, spread = 0.0;  // steps/s; spread 0 = not measured
   };
   using Key = std::tuple<int, int, std::string>;      // job type, gang size, GPU type
   using PairKey = std::tuple<int, int, std::string>;  // job type, the other, GPU type; lower case

@@ -51,6 +51,18 @@ TEST_CASE("batch schedule: a job's speeds by hand") {
   CHECK(ToString(Slice(both, 1, 2).data().features) == "batch_schedule(changes=1>40>16)");
 }
 
+// Preprocessing of 1 s a step, on 8 cores or on the GPU, is of the samples, as many in each of the job's steps as before:
+// 40 of 1/2 + 1 s, 60 of 1/3 + 1 s.
+TEST_CASE("batch schedule: preprocessing on the GPU takes as long at any batch") {
+  for (const char* offload : {"0", "1"}) {
+    CAPTURE(offload);
+    ScenarioData data = Batches("0>40>16", {{0.0, 100.0}});
+    data.features = ParseFeaturesBeside(
+        data.features, Join("stages(cpu_core_s=8,cores_per_gpu=8,gpu_prep_s=1,overlap=false,offload=", offload, ")"));
+    CHECK(test::Ends("fcfs", Scenario(std::move(data)))[0] == Approx(140.0));
+  }
+}
+
 // At 30 s it has made 40 + 30 steps and gives way to a job of 10 at 2 a second; its last 30 take 10 s.
 TEST_CASE("batch schedule: stops, what schedulers are told, the timeline") {
   Simulator sim(Scenario(Batches("0>40>16", {{0.0, 100.0}, {30.0, 10.0}})));

@@ -90,6 +90,7 @@ TEST_CASE("goodput: step times of placements and between them") {
 // 100; epoch 2: (3 + 1) / (3/4 + 1) = 2.2857, 78.75 s. After 30 s of starting that is 221.25 s.
 // By the artifact's rules, arrived at 10: it starts at 60 and trains from 90. In the round from 180 the epoch ends
 // after 22.5 s, rounded to even 22, at 202; 38 s bring 48.254; from 240 on 40.75 s, rounded 41, are left: 281.
+// Preprocessing of 1 s a step, on 16 cores or on the GPUs, adds 200 s: its pace is not that of the training.
 TEST_CASE("goodput: a job's epochs by hand") {
   const TinyApplication tiny;
   const Scenario exact = tiny.Jobs("a,0,tiny,2,32\n", ",batch=submitted", {});
@@ -98,6 +99,12 @@ TEST_CASE("goodput: a job's epochs by hand") {
       tiny.Jobs("a,10,tiny,2,32\n", ",batch=submitted,rules=pollux", {ClockKind::kRounds, 60.0});
   CHECK(test::Ends("fcfs", rounds)[0] == 281.0);
   CHECK(exact.data().jobs.total_steps[0] == 200.0);
+  for (const char* offload : {"0", "1"}) {
+    CAPTURE(offload);
+    const std::string stages = "stages(cpu_core_s=16,cores_per_gpu=8,gpu_prep_s=1,overlap=false,offload=";
+    const Features both = ParseFeaturesBeside(exact.data().features, Join(stages, offload, ")"));
+    CHECK(test::Ends("fcfs", WithFeatures(exact, both))[0] == Approx(421.25));
+  }
 }
 
 TEST_CASE("goodput: the batch is a command") {

@@ -24,6 +24,8 @@ GpuWork OnGpus(const Scenario& scenario, const SimState& s, int job, bool full_c
   const std::vector<FeatureStates::Entry>& features = s.features.entries();
   double spread = 1.0;
   for (auto feature = features.rbegin(); feature != features.rend(); ++feature) {
+    if ((feature->listens & BitOf(Hook::kOwnFactor)) != 0)
+      rate *= feature->state->OwnFactor(scenario, s, job);
     if ((feature->listens & BitOf(Hook::kGpuFactor)) != 0) {
       const double factor = feature->state->GpuFactor(scenario, s, job, full_clocks);
       rate *= factor, pace *= factor;

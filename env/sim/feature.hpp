@@ -141,15 +141,18 @@ class FeatureState {
   virtual void OnClocks(SimCore&, std::span<const int> /*devices*/) {}
   virtual void OnDeviceLoad(SimCore&, int /*device*/) {}
 
-  // -- factors of a job's rate (effective_rate.cpp)
-  // Of the work on its GPUs, multiplied from the last feature of the table to the first; without what clocks
-  // do where they count as full. SpreadFactor: of a gang over nodes.
+  // -- factors of a job's rate (effective_rate.cpp), multiplied from the last feature of the table to the
+  // first
+  // Of the job itself, on GPUs that nothing disturbs: another batch, say.
+  virtual double OwnFactor(const Scenario&, const SimState&, int /*job*/) const { return 1.0; }
+  // Of any work on its GPUs, by what is done to them; without what clocks do where they count as full.
+  // SpreadFactor: of a gang over nodes.
   virtual double GpuFactor(const Scenario&, const SimState&, int /*job*/, bool /*full_clocks*/) const {
     return 1.0;
   }
   virtual double SpreadFactor(const Scenario&, const SimState&, int /*job*/) const { return 1.0; }
   // What other stages of a step leave of `rate`, steps/s of its GPUs alone, and in what share of the time the
-  // GPUs work. `pace`: of other work on them, 1 = undisturbed.
+  // GPUs work. `pace`: of other work on them, 1 = undisturbed, whatever the job makes of them itself.
   virtual double StepFactor(const Scenario&, const SimState&, int /*job*/, double /*rate*/,
                             double /*pace*/) const {
     return 1.0;

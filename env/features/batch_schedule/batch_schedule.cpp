@@ -109,7 +109,7 @@ void BatchScheduleState::BeforeRelease(SimCore& core, int job) {
   if (Changes(job)) Enter(core, job, PhaseAt(phases[U(job)], core.state().steps_done[U(job)]));
 }
 
-double BatchScheduleState::GpuFactor(const Scenario&, const SimState& s, int job, bool) const {
+double BatchScheduleState::OwnFactor(const Scenario&, const SimState& s, int job) const {
   if (!Changes(job)) return 1.0;
   return phases[U(job)][U(at[U(job)])].factor[U(s.on_type[U(job)])];
 }

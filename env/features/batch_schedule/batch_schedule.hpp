@@ -68,7 +68,7 @@ class BatchScheduleState final : public StateOf<BatchScheduleState, BatchSchedul
   void OnStart(SimCore& core, int job, const RunStart& start) override;
   void OnRate(SimCore& core, int job) override;
   void BeforeRelease(SimCore& core, int job) override;
-  double GpuFactor(const Scenario& scenario, const SimState& state, int job, bool full_clocks) const override;
+  double OwnFactor(const Scenario& scenario, const SimState& state, int job) const override;
   std::string Violation(const InvariantInput& input) const override;
   void AddLanes(double now, std::vector<FeatureLane>& lanes) const override;
 

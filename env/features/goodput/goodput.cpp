@@ -165,7 +165,7 @@ void GoodputState::Reckon(const SimCore& core, int job) {
   if (its.congested) its.goodput *= 1.0 - settings_->interference;
 }
 
-double GoodputState::GpuFactor(const Scenario& scenario, const SimState& s, int job, bool) const {
+double GoodputState::OwnFactor(const Scenario& scenario, const SimState& s, int job) const {
   const double listed = scenario.RateAt(job, s.on_type[U(job)], s.Width(job));
   return listed > 0.0 ? jobs[U(job)].goodput * jobs[U(job)].pace / listed : 0.0;
 }

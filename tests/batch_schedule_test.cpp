@@ -63,6 +63,37 @@ TEST_CASE("batch schedule: preprocessing on the GPU takes as long at any batch")
   }
 }
 
+namespace {
+
+// When a gang of two ends that is spread over two nodes and makes 1 step/s together, of batch 16 and of 64, and from
+// its 500th of 1000 steps on has batch 64: then one of its steps is four. On the network a GB takes 1 s.
+double SpreadEnd(const std::string& features, bool measured = false) {
+  ScenarioData data = test::TinyData({{"a", 4}}, {{1.0}, {1.0}}, {{0.0, 1000.0, 0, 2}});
+  data.cluster.types[0].gpus_per_node = 2;
+  data.throughputs.job_types = {"m (batch size 16)", "m (batch size 64)"};
+  if (measured) data.throughputs.unconsolidated = {1.0, 0.5, 0.5, 1.0, 0.25, 0.25};
+  data.traits.gradient_gb = {1.0, 2.0};
+  data.features = ParseFeatures("batch_schedule(changes=0>500>64);topology(node_gb_s=1e8,network_gb_s=1,rack_gb_s=1)" +
+                                features);
+  Simulator sim(Scenario(std::move(data)));
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  decision.Start(0, 0, std::vector<int>{0, 2});
+  REQUIRE(sim.Apply(decision).ok());
+  while (sim.AdvanceToDecision()) REQUIRE(sim.Apply(Decision{}).ok());
+  return sim.state().completion[0];
+}
+
+}  // namespace
+
+// Measured 0.5 and 0.25 steps/s: 500 steps in 1000 s, 125 in 500 s. By the ring 1 + 1 and 1 + 2 s a step: 1000 s and
+// 375 s. Beside replicas that have half of a GPU 2 + 1 and 2 + 2 s: 1500 s and 500 s.
+TEST_CASE("batch schedule: a spread gang is as slow as its batch is, and exchanges once in each of its steps") {
+  CHECK(SpreadEnd("", /*measured=*/true) == Approx(1500.0));
+  CHECK(SpreadEnd("") == Approx(1375.0));
+  CHECK(SpreadEnd(";services(rate_per_s=0.001,share=0.5)") == Approx(2000.0));
+}
+
 // At 30 s it has made 40 + 30 steps and gives way to a job of 10 at 2 a second; its last 30 take 10 s.
 TEST_CASE("batch schedule: stops, what schedulers are told, the timeline") {
   Simulator sim(Scenario(Batches("0>40>16", {{0.0, 100.0}, {30.0, 10.0}})));

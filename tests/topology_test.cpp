@@ -97,8 +97,8 @@ TEST_CASE("topology: a measured spread rate comes before the model") {
   data.jobs.gang[0] = 4;  // not measured: ring of 4: 2 (3/4) 1 GB: 1.5 s, and 0.15 s inside a node
   const Scenario four = With(data, "topology(" + links, 4);
   const ClusterLayout layout = MakeLayout(*four.data().features.Find<TopologySettings>(), four.data());
-  CHECK(SpreadFactor(four, layout, 0, 0, 4, {2, 1}) == Approx(1.0 / (1.0 + 1.35)));
-  CHECK(SpreadFactor(four, layout, 0, 0, 4, {1, 1}) == 1.0);
+  CHECK(SpreadFactor(four, layout, {0, 0, 4, 1.0}, {2, 1}) == Approx(1.0 / (1.0 + 1.35)));
+  CHECK(SpreadFactor(four, layout, {0, 0, 4, 1.0}, {1, 1}) == 1.0);
 }
 
 // The authors' own figures (Narayanan et al., OSDI 2020): where they measured a gang spread, that is its
@@ -119,7 +119,7 @@ TEST_CASE("topology: gangs of the published workload run at the published rates"
     for (int type = 0; type < 3 && gang > 1; ++type) {
       const std::size_t at = (U(kind) * 4 + U(size)) * 3 + U(type);
       if (table.unconsolidated[at] == 0.0) continue;
-      const double factor = SpreadFactor(scenario, layout, job, type, gang, {gang, 1});
+      const double factor = SpreadFactor(scenario, layout, {kind, type, gang, scenario.Rate(job, type)}, {gang, 1});
       REQUIRE(scenario.Rate(job, type) * factor == Approx(table.unconsolidated[at]).epsilon(1e-14));
       ++measured;
     }
@@ -300,8 +300,9 @@ TEST_CASE("topology: random orders keep the books") {
       for (int job : sim.state().running) {
         const auto devices = sim.state().Devices(job);
         const int type = sim.state().on_type[U(job)];
-        const double factor = SpreadFactor(scenario, *placement.layout, job, type,
-                                           static_cast<int>(devices.size()), placement.ExtentOf(devices));
+        const PlacedGang gang = {data.jobs.job_type[U(job)], type, static_cast<int>(devices.size()),
+                                 scenario.Rate(job, type)};
+        const double factor = SpreadFactor(scenario, *placement.layout, gang, placement.ExtentOf(devices));
         REQUIRE(sim.state().rate[U(job)] == scenario.Rate(job, type) * factor);
         REQUIRE((factor == 1.0) == placement.Consolidated(type, devices));
       }

@@ -20,23 +20,26 @@ GpuWork OnGpus(const Scenario& scenario, const SimState& s, int job, bool full_c
   const double alone = scenario.RateAt(job, type, s.Width(job));
   double rate = partner < 0 ? alone : scenario.PairRate(job, partner, type);
   double pace = partner >= 0 && alone > 0.0 ? rate / alone : 1.0;
+  double own = alone;  // together and undisturbed
   // From the last of the table: the order in which factors of more than one feature are rounded is kept.
   const std::vector<FeatureStates::Entry>& features = s.features.entries();
-  double spread = 1.0;
   for (auto feature = features.rbegin(); feature != features.rend(); ++feature) {
-    if ((feature->listens & BitOf(Hook::kOwnFactor)) != 0)
-      rate *= feature->state->OwnFactor(scenario, s, job);
+    if ((feature->listens & BitOf(Hook::kOwnFactor)) != 0) {
+      const double factor = feature->state->OwnFactor(scenario, s, job);
+      rate *= factor, own *= factor;
+    }
     if ((feature->listens & BitOf(Hook::kGpuFactor)) != 0) {
       const double factor = feature->state->GpuFactor(scenario, s, job, full_clocks);
       rate *= factor, pace *= factor;
     }
-    if ((feature->listens & BitOf(Hook::kSpreadFactor)) != 0)
-      spread *= feature->state->SpreadFactor(scenario, s, job);
   }
-  if (rate == alone) {
+  double spread = 1.0;
+  for (const FeatureState& feature : s.features.Of(Hook::kSpreadFactor))
+    spread *= feature.SpreadFactor(scenario, s, job, own);
+  if (rate == own) {
     rate *= spread;
-  } else if (spread < 1.0) {  // a step alone takes 1 / (alone spread) s, of which this is the longer exchange
-    rate = 1.0 / (1.0 / rate + (1.0 / spread - 1.0) / alone);
+  } else if (spread < 1.0) {  // a step alone takes 1 / (own spread) s, of which this is the longer exchange
+    rate = 1.0 / (1.0 / rate + (1.0 / spread - 1.0) / own);
   }
   return {rate, pace};
 }

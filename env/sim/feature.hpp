@@ -44,6 +44,12 @@ struct RunStart {
 
 enum class Placing : std::uint8_t { kNotMine, kPlaced, kNoRoom };
 
+// Steps that a job makes in the place of its own type's.
+struct OtherSteps {
+  int job_type;
+  double worth;  // of the job's own in each
+};
+
 // Device-seconds of a type, beside those of jobs, each times its part of the device.
 struct DeviceUse {
   double held_s = 0.0;  // where no job runs beside it
@@ -146,11 +152,13 @@ class FeatureState {
   // Of the job itself, on GPUs that nothing disturbs: another batch, say.
   virtual double OwnFactor(const Scenario&, const SimState&, int /*job*/) const { return 1.0; }
   // Of any work on its GPUs, by what is done to them; without what clocks do where they count as full.
-  // SpreadFactor: of a gang over nodes.
+  // SpreadFactor: of a gang over nodes, which makes `rate` steps/s together and undisturbed.
   virtual double GpuFactor(const Scenario&, const SimState&, int /*job*/, bool /*full_clocks*/) const {
     return 1.0;
   }
-  virtual double SpreadFactor(const Scenario&, const SimState&, int /*job*/) const { return 1.0; }
+  virtual double SpreadFactor(const Scenario&, const SimState&, int /*job*/, double /*rate*/) const {
+    return 1.0;
+  }
   // What other stages of a step leave of `rate`, steps/s of its GPUs alone, and in what share of the time the
   // GPUs work. `pace`: of other work on them, 1 = undisturbed, whatever the job makes of them itself.
   virtual double StepFactor(const Scenario&, const SimState&, int /*job*/, double /*rate*/,
@@ -163,6 +171,8 @@ class FeatureState {
   }
 
   // -- what features ask of each other
+  // Does the job make other steps now, on the GPU type, than its own type's?
+  virtual std::optional<OtherSteps> StepsOf(int /*job*/, int /*type*/) const { return {}; }
   // The part of its device's compute that a job is given; what all jobs there are promised of it; what is
   // held of it by what is not a job.
   virtual double GpuShare(const Scenario&, const SimState&, int /*job*/) const { return 1.0; }

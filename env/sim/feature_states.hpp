@@ -9,19 +9,20 @@
 #include "env/sim/features.hpp"
 
 // Every hook of FeatureState (env/sim/feature.hpp), so that who does not listen to one is passed over.
-#define BERTH_HOOKS(X)                                                                                     \
-  X(Start)                                                                                                 \
-  X(BeforeAdvance)                                                                                         \
-  X(AfterAdvance)                                                                                          \
-  X(Due)                                                                                                   \
-  X(OnTimer)                                                                                               \
-  X(OnTimerDue) X(Settle) X(Withhold) X(ValidateRoom) X(Allows) X(Validate) X(Defers) X(CarryOut) X(Claim) \
-      X(OnDecided) X(OnReported) X(Place) X(Choose) X(MakeRoom) X(OnPlaced) X(OnUnplaced) X(BeforeRelease) \
-          X(Vacate) X(AfterRelease) X(Blocks) X(OnReady) X(OnLeave) X(RunsOn) X(StartCost) X(OnStart)      \
-              X(OnRun) X(OnRate) X(OnLost) X(OnIdle) X(OnClocks) X(OnDeviceLoad) X(OwnFactor) X(GpuFactor) \
-                  X(SpreadFactor) X(StepFactor) X(BusyShare) X(GpuShare) X(Promised) X(HeldShare)          \
-                      X(DeviceLoad) X(ClockSpeed) X(MayTake) X(FailuresPerSecond) X(HottestC) X(LeavesAt)  \
-                          X(PowerShare) X(DegreesC) X(Used) X(SharedSeconds) X(EnergyJ) X(EnergyCost)      \
+#define BERTH_HOOKS(X)                                                                                       \
+  X(Start)                                                                                                   \
+  X(BeforeAdvance)                                                                                           \
+  X(AfterAdvance)                                                                                            \
+  X(Due)                                                                                                     \
+  X(OnTimer)                                                                                                 \
+  X(OnTimerDue)                                                                                              \
+  X(Settle) X(Withhold) X(ValidateRoom) X(Allows) X(Validate) X(Defers) X(CarryOut) X(Claim) X(OnDecided)    \
+      X(OnReported) X(Place) X(Choose) X(MakeRoom) X(OnPlaced) X(OnUnplaced) X(BeforeRelease) X(Vacate)      \
+          X(AfterRelease) X(Blocks) X(OnReady) X(OnLeave) X(RunsOn) X(StartCost) X(OnStart) X(OnRun)         \
+              X(OnRate) X(OnLost) X(OnIdle) X(OnClocks) X(OnDeviceLoad) X(OwnFactor) X(GpuFactor)            \
+                  X(SpreadFactor) X(StepFactor) X(BusyShare) X(StepsOf) X(GpuShare) X(Promised) X(HeldShare) \
+                      X(DeviceLoad) X(ClockSpeed) X(MayTake) X(FailuresPerSecond) X(HottestC) X(LeavesAt)    \
+                          X(PowerShare) X(DegreesC) X(Used) X(SharedSeconds) X(EnergyJ) X(EnergyCost)        \
                               X(GpuSeconds) X(Late) X(Violation) X(Measure) X(EachSeries) X(AddLanes)
 
 namespace berth {

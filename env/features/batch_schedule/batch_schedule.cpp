@@ -114,6 +114,11 @@ double BatchScheduleState::OwnFactor(const Scenario&, const SimState& s, int job
   return phases[U(job)][U(at[U(job)])].factor[U(s.on_type[U(job)])];
 }
 
+std::optional<OtherSteps> BatchScheduleState::StepsOf(int job, int type) const {
+  if (!Changes(job)) return std::nullopt;
+  return phases[U(job)][U(at[U(job)])].steps[U(type)];
+}
+
 std::string BatchScheduleState::Violation(const InvariantInput& in) const {
   for (int job : in.state.running) {
     if (in.state.phase[U(job)] != JobPhase::kRunning || !Changes(job)) continue;

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ namespace berth {
 struct BatchPhase {
   double from = 0.0;
   int batch = 0;
-  std::vector<double> factor;  // [G] of its rate with the first batch; 1 where that is 0
+  std::vector<double> factor;     // [G] of its rate with the first batch; 1 where that is 0
+  std::vector<OtherSteps> steps;  // [G] that it makes
 };
 
 struct BatchScheduleSettings final : SettingsOf<BatchScheduleSettings> {
@@ -69,6 +71,7 @@ class BatchScheduleState final : public StateOf<BatchScheduleState, BatchSchedul
   void OnRate(SimCore& core, int job) override;
   void BeforeRelease(SimCore& core, int job) override;
   double OwnFactor(const Scenario& scenario, const SimState& state, int job) const override;
+  std::optional<OtherSteps> StepsOf(int job, int type) const override;
   std::string Violation(const InvariantInput& input) const override;
   void AddLanes(double now, std::vector<FeatureLane>& lanes) const override;
 

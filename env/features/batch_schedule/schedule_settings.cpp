@@ -81,7 +81,9 @@ std::vector<std::vector<BatchPhase>> BatchPhases(const BatchScheduleSettings& se
       throw Error(
           Join(kWhere, "'", text, "': there is no job type '", name, "'", DidYouMean(name, table.job_types)));
     std::vector<BatchPhase>& list = phases[job];
-    if (list.empty()) list.push_back({0.0, batch, std::vector<double>(types, 1.0)});
+    if (list.empty())
+      list.push_back({0.0, batch, std::vector<double>(types, 1.0),
+                      std::vector<OtherSteps>(types, {jobs.job_type[job], 1.0})});
     if (!(change.steps > list.back().from))
       throw Error(Join(kWhere, "'", text, "': steps: expected more than ", list.back().from,
                        ", where its batch changed before, found ", change.steps));
@@ -92,11 +94,12 @@ std::vector<std::vector<BatchPhase>> BatchPhases(const BatchScheduleSettings& se
                                          types);
     };
     const auto before = row(U(jobs.job_type[job])), now = row(its->second);
-    BatchPhase phase{change.steps, change.batch, list.back().factor};
+    BatchPhase phase{change.steps, change.batch, list.back().factor, list.back().steps};
     for (std::size_t g = 0; g < types; ++g) {
       const auto column = static_cast<std::ptrdiff_t>(g);
-      if (before[column] > 0.0 && now[column] > 0.0)
-        phase.factor[g] = now[column] * change.batch / (before[column] * batch);
+      if (before[column] <= 0.0 || now[column] <= 0.0) continue;
+      phase.factor[g] = now[column] * change.batch / (before[column] * batch);
+      phase.steps[g] = {static_cast<int>(its->second), static_cast<double>(change.batch) / batch};
     }
     list.push_back(std::move(phase));
   }

@@ -6,6 +6,7 @@
 #include "env/features/topology/placement.hpp"
 #include "env/features/topology/topology.hpp"
 #include "env/sim/cluster_view.hpp"
+#include "env/sim/feature.hpp"
 
 namespace berth {
 namespace {
@@ -16,13 +17,8 @@ double SlowestLink(const TopologySettings& settings, Extent extent) {
   return extent.racks <= 1 ? settings.network_gb_s : settings.rack_gb_s;
 }
 
-struct Gang {
-  int job_type, type, width;
-  double rate;
-};
-
 // Spread over consolidated as the table has them; 0 = not measured.
-double MeasuredSpread(const ThroughputTable& table, std::size_t types, const Gang& gang) {
+double MeasuredSpread(const ThroughputTable& table, std::size_t types, const PlacedGang& gang) {
   if (table.unconsolidated.empty()) return 0.0;
   const auto size = std::lower_bound(table.gang_sizes.begin(), table.gang_sizes.end(), gang.width);
   if (size == table.gang_sizes.end() || *size != gang.width) return 0.0;
@@ -32,7 +28,7 @@ double MeasuredSpread(const ThroughputTable& table, std::size_t types, const Gan
 }
 
 double Factor(const TopologySettings& settings, const ClusterLayout& layout, const ThroughputTable& table,
-              const JobTypeTraits& traits, const Gang& gang, Extent extent) {
+              const JobTypeTraits& traits, const PlacedGang& gang, Extent extent) {
   if (gang.width <= 1 || settings.slowdown == "none") return 1.0;
   Extent least;
   least.nodes = layout.FewestNodes(gang.type, gang.width);
@@ -54,17 +50,24 @@ double RingAllReduceSeconds(int gang, double gb, double gb_s) {
   return gang <= 1 ? 0.0 : 2.0 * (gang - 1) / gang * gb / gb_s;
 }
 
-double SpreadFactor(const Scenario& scenario, const ClusterLayout& layout, int job, int type, int width,
+PlacedGang AtItsSteps(const FeatureStates& features, int job, PlacedGang gang) {
+  for (const FeatureState& feature : features.Of(Hook::kStepsOf)) {
+    if (const std::optional<OtherSteps> steps = feature.StepsOf(job, gang.type))
+      gang.job_type = steps->job_type, gang.rate /= steps->worth;
+  }
+  return gang;
+}
+
+double SpreadFactor(const Scenario& scenario, const ClusterLayout& layout, const PlacedGang& gang,
                     Extent extent) {
   const ScenarioData& data = scenario.data();
-  const Gang gang = {data.jobs.job_type[U(job)], type, width, scenario.RateAt(job, type, width)};
   return Factor(*data.features.Find<TopologySettings>(), layout, data.throughputs, data.traits, gang, extent);
 }
 
 double SpreadFactor(const ClusterView& view, int job, int type, int width, Extent extent) {
-  const Gang gang = {view.JobType(job), type, width, view.RateAt(job, type, width)};
+  const PlacedGang gang = {view.JobType(job), type, width, view.RateAt(job, type, width)};
   return Factor(*view.features().Find<TopologySettings>(), *view.Find<PlacementState>()->layout,
-                view.throughputs(), view.traits(), gang, extent);
+                view.throughputs(), view.traits(), AtItsSteps(view.feature_states(), job, gang), extent);
 }
 
 }  // namespace berth

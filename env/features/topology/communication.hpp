@@ -14,6 +14,7 @@
 namespace berth {
 
 class ClusterView;
+class FeatureStates;
 class Scenario;
 struct ClusterLayout;
 
@@ -26,8 +27,17 @@ struct Extent {
   int racks = 1;
 };
 
-// Of RateAt(job, type, width); 1 where consolidated. Needs the feature topology.
-double SpreadFactor(const Scenario& scenario, const ClusterLayout& layout, int job, int type, int width,
+// A gang that runs, or would: its steps, and how many it makes together.
+struct PlacedGang {
+  int job_type, type, width;
+  double rate;  // steps/s
+};
+// The same by the steps that it makes now (FeatureState::StepsOf): gradients are exchanged once in each.
+PlacedGang AtItsSteps(const FeatureStates& features, int job, PlacedGang gang);
+
+// Of the gang's rate; 1 where consolidated. Needs the feature topology. Of a view: as fast as it is told
+// (RateAt).
+double SpreadFactor(const Scenario& scenario, const ClusterLayout& layout, const PlacedGang& gang,
                     Extent extent);
 double SpreadFactor(const ClusterView& view, int job, int type, int width, Extent extent);
 

@@ -101,11 +101,12 @@ ApplyResult PlacementState::Validate(const SimCore& core, const Decision& decisi
   return {};
 }
 
-double PlacementState::SpreadFactor(const Scenario& scenario, const SimState& s, int job) const {
+double PlacementState::SpreadFactor(const Scenario& scenario, const SimState& s, int job, double rate) const {
   const auto devices = s.Devices(job);
   if (devices.size() <= 1) return 1.0;
-  return berth::SpreadFactor(scenario, *layout, job, s.on_type[U(job)], static_cast<int>(devices.size()),
-                             ExtentOf(devices));
+  PlacedGang gang = {scenario.data().jobs.job_type[U(job)], s.on_type[U(job)],
+                     static_cast<int>(devices.size()), rate};
+  return berth::SpreadFactor(scenario, *layout, AtItsSteps(s.features, job, gang), ExtentOf(devices));
 }
 
 // What is idle and taken on each node, counted anew.

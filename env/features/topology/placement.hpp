@@ -59,7 +59,7 @@ class PlacementState final : public StateOf<PlacementState, TopologySettings> {
   void OnUnplaced(SimCore&, int) override { ++unplaced_orders; }
   void BeforeRelease(SimCore& core, int job) override;
   void OnIdle(SimCore& core, int device, bool idle) override;
-  double SpreadFactor(const Scenario& scenario, const SimState& state, int job) const override;
+  double SpreadFactor(const Scenario& scenario, const SimState& state, int job, double rate) const override;
   bool MayTake(int job, int device) const override;
   std::string Violation(const InvariantInput& input) const override;
   void Measure(const SimCore& core, std::span<double> figures) const override;

@@ -92,6 +92,35 @@ TEST_CASE("gpu shares: classes by hand") {
   CHECK(ShareSeconds(sim.core(), 0) == Approx(37.5));
 }
 
+// Burstable 0.3, 0.1 and 0.5 fill the GPU, so that best effort makes no step in 100 s and has nothing to save or load: alone from 101 on,
+// 200 steps at 2 a second end at 201. In thirds of what is left their sums are rounded.
+TEST_CASE("gpu shares: whom others leave nothing makes no progress at all") {
+  Simulator sim(Scenario(PartsData(1,
+                                   {{0, 999, 300, Qos::kBurstable},
+                                    {0, 999, 100, Qos::kBurstable},
+                                    {0, 999, 500, Qos::kBurstable},
+                                    {0, 200, 100, Qos::kBestEffort}},
+                                   "sharing;checkpoints(gb=10)")));
+  REQUIRE(sim.AdvanceToDecision());
+  Decision decision;
+  for (int job = 0; job < 4; ++job) decision.Start(job, 0);
+  decision.wake_at = 100.0;
+  REQUIRE(sim.Apply(decision).ok());
+  CHECK(sim.state().rate[3] == 0.0);
+  REQUIRE(sim.AdvanceToDecision());
+  decision.Clear();
+  for (int job = 0; job < 4; ++job) decision.Stop(job);
+  decision.wake_at = 101.0;
+  REQUIRE(sim.Apply(decision).ok());
+  CHECK(sim.state().steps_done[3] == 0.0);
+  REQUIRE(sim.AdvanceToDecision());
+  decision.Clear();
+  decision.Start(3, 0);
+  REQUIRE(sim.Apply(decision).ok());
+  REQUIRE(sim.AdvanceToDecision());
+  CHECK(DoneAt(sim, 3) == Approx(201.0));
+}
+
 TEST_CASE("gpu shares: time slices cost what the scenario says") {
   // Two guaranteed halves, slices of 9 s and switches of 1 s: each makes 0.5 x 2 x 0.9 = 0.9 steps/s while
   // there are two, then 1. 18 steps: done at 20. The other has 18 of 28, and ends 10 s later.

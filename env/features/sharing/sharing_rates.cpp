@@ -39,6 +39,13 @@ Qos QosOf(const JobTable& jobs, int job) {
   return jobs.qos.empty() ? Qos::kGuaranteed : static_cast<Qos>(jobs.qos[U(job)]);
 }
 
+// What taking `part` leaves of a GPU. Less than kRounding is what sums are rounded by: nobody makes progress
+// on it, however little.
+constexpr double kRounding = 1e-12;
+double Less(double left, double part) {
+  return left - part > kRounding ? left - part : 0.0;
+}
+
 // Of a GPU, by what is not a job.
 double HeldShareOf(const SimState& s, int device) {
   double held = 0.0;
@@ -95,7 +102,7 @@ double SharingState::Fill(const Scenario& scenario, const std::vector<int>& jobs
                    [](const Want& a, const Want& b) { return a.room * b.share < b.room * a.share; });
   for (const Want& want : wants) {
     const double given = std::min(want.room, left * want.share / shares);
-    left = std::max(left - given, 0.0);
+    left = Less(left, given);
     shares -= want.share;
     if (want.job == job) mine = given;
   }
@@ -126,7 +133,7 @@ SharingState::Compute SharingState::Divide(const Scenario& scenario, const SimSt
       own.measured = (1.0 - held) * MeasuredBeside(scenario, job, other, s.on_type[U(job)]);
     if (own.measured > 0.0) return own;
   }
-  double left = std::max(1.0 - held - Promised(scenario, s, device), 0.0);
+  double left = Less(1.0 - held, Promised(scenario, s, device));
   const double burst = Fill(scenario, jobs, Qos::kBurstable, job, left);
   if (qos == Qos::kBurstable) own.extra = burst;
   if (qos == Qos::kBestEffort) own.extra = Fill(scenario, jobs, Qos::kBestEffort, job, left);

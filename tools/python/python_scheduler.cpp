@@ -123,6 +123,7 @@ void Place(const PyDecision& to, CommandKind kind, nb::handle job, nb::handle ty
     if (!width.is_none()) throw Error(Join("job ", j, ": expected width or devices, found both"));
     const std::vector<int> on = DevicesOf(*to.view, j, devices);
     start ? decision.Start(j, t, on) : decision.Move(j, t, on);
+    decision.commands.back().width = static_cast<int>(on.size());
   } else if (!width.is_none()) {
     const int gpus = WidthOf(j, width);
     start ? decision.StartAt(j, t, gpus) : decision.Resize(j, t, gpus);
@@ -558,7 +559,7 @@ void AddSchedulerTypes(nb::module_& module) {
           nb::arg("job"), nb::arg("type"), nb::arg("width") = nb::none(), nb::arg("devices") = nb::none(),
           nb::sig(BERTH_PLACE_SIGNATURE("start")),
           "A job that waits begins on GPUs of `type`: as many as its gang; `width` of them where it is "
-          "elastic; or on these `devices`.")
+          "elastic; or all of these `devices`.")
       .def(
           "stop", [](const PyDecision& d, nb::handle job) { d.Now().Stop(JobOf(*d.view, job)); },
           nb::arg("job"), nb::sig("def stop(self, job: typing.SupportsIndex) -> None"),
@@ -570,7 +571,7 @@ void AddSchedulerTypes(nb::module_& module) {
           },
           nb::arg("job"), nb::arg("type"), nb::arg("width") = nb::none(), nb::arg("devices") = nb::none(),
           nb::sig(BERTH_PLACE_SIGNATURE("move")),
-          "A job that runs goes on on another type, width or devices.")
+          "A job that runs goes on on another type or width, or on all of these `devices`.")
       .def(
           "reject", [](const PyDecision& d, nb::handle job) { d.Now().Reject(JobOf(*d.view, job)); },
           nb::arg("job"), nb::sig("def reject(self, job: typing.SupportsIndex) -> None"),

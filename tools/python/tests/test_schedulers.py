@@ -298,6 +298,28 @@ class Deciding(unittest.TestCase):
         self.assertEqual(did, ["start", "move", "stop", "reject"])
         self.assertEqual(table["unfinished"].iloc[0], 3)
 
+    def test_an_elastic_job_runs_on_as_many_devices_as_are_named(self):
+        held = []
+
+        def decide(view, decision):
+            for job in view.waiting[view.waiting > 0]:
+                decision.reject(job)
+            if 0 in view.waiting:
+                decision.start(0, 0, devices=[0, 1, 3])
+            elif 0 in view.running and len(held) < 2:
+                held.append(sorted(view.devices(0)))
+                if len(held) == 1:
+                    decision.move(0, 0, devices=[2])
+            if len(held) < 2:
+                decision.wake_at(view.now + 1)
+
+        self.run_with(decide, clock="event", workload="synthetic(rate=100,jobs=3,gangs=2:1)",
+                      features="elasticity(min_factor=0.5,max_factor=2,scaling=linear,measured=false)")
+        self.assertEqual(held, [[0, 1, 3], [2]])
+        with self.assertRaisesRegex(berth.Error, "job 0 cannot run on 1 GPUs of type v100, only on 2 to 2"):
+            self.run_with(lambda view, decision: decision.start(0, 0, devices=[2]),
+                          workload="synthetic(rate=100,jobs=3,gangs=2:1)")
+
     def test_objects_are_copied_for_each_run_and_reset_begins_one(self):
         class Counts(First):
             runs = 0

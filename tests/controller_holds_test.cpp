@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include "tests/catch.hpp"
@@ -43,6 +44,28 @@ TEST_CASE("the page's mode switch: what control held is given back, what it may 
   b.Look();
   CHECK(b.Status()["mode"] == "control");
   CHECK(CountStarts(b.slurm.Calls(), "release 4") == 1);
+}
+
+TEST_CASE("the page's mode switch: to control only where the watchdog would see a heartbeat", "[slurm]") {
+  Beside b(ControlMode::kDryRun);
+  b.options.out = "";
+  b.slurm.AddJob(1);
+  b.Look();
+  REQUIRE(b.board.AskMode(GENERATE("advise", "control")));
+  b.Look();
+  CHECK(b.Status()["mode"] == "dry-run");
+  CHECK_THAT(b.Status()["refusals"][0]["why"].get<std::string>(), Catch::Contains("expected --out"));
+  CHECK(b.slurm.Calls().empty());
+}
+
+TEST_CASE("control: who cannot write its log asks nothing and shows no heartbeat", "[slurm]") {
+  Beside b;
+  std::filesystem::create_directories(b.options.out);
+  std::filesystem::create_symlink("/dev/full", b.options.out + "/decisions.jsonl");
+  b.slurm.AddJob(1);
+  for (int look = 0; look < 2; ++look) CHECK_THROWS_WITH(b.Look(), Catch::Contains("expected room for the log"));
+  CHECK(b.slurm.Calls().empty());
+  CHECK_FALSE(std::filesystem::exists(b.options.out + "/heartbeat"));
 }
 
 TEST_CASE("control: what a user holds after Berth released it stays the user's, until the user releases it", "[slurm]") {

@@ -159,6 +159,8 @@ void Controller::TakeMode() {
     if (*asked == ToString(mode)) options_.mode = mode;
   }
   try {
+    if (options_.out.empty() && options_.mode != ControlMode::kDryRun)
+      throw Error("expected --out, whose heartbeat tells the watchdog that Berth lives, found none");
     CheckSlurm();
     if (before != ControlMode::kDryRun) (void)Release();
   } catch (const Error& error) {
@@ -193,6 +195,8 @@ void Controller::Cycle() {
   noted_ = live_.beginnings();
   Note(changes);
   NoteLeft();
+  // Who cannot write down what it does, asks nothing: without a heartbeat the watchdog takes over.
+  if (log_) log_->Flush();
   if (options_.mode != ControlMode::kDryRun) GiveBack();
   if (options_.mode == ControlMode::kControl) {
     TendHolds();
@@ -239,7 +243,7 @@ void Controller::Run(const std::atomic<bool>& stop) {
     const double begin = Monotonic();
     try {
       Cycle();
-      if (!problem.empty()) std::cerr << "berth serve: Slurm answers again" << std::endl;
+      if (!problem.empty()) std::cerr << "berth serve: goes on" << std::endl;
       problem.clear();
     } catch (const std::exception& error) {
       ++counts_.errors;

@@ -12,6 +12,8 @@
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tests/fake_slurm.hpp"
+#include "tests/outages_told.hpp"
+#include "tests/runs.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/controller/controller.hpp"
 #include "tools/results.hpp"
@@ -38,9 +40,9 @@ std::string EndLine(const std::string& id, double at, const char* kind = "end") 
   return Join(R"({"at":)", at, R"(,"kind":")", kind, R"(","id":")", id, R"(","state":"COMPLETED"})", "\n");
 }
 
-std::string NodeLine(const std::string& name, double at, bool in_service) {
+std::string NodeLine(const std::string& name, double at, bool in_service, const std::string& state = "down") {
   return Join(R"({"at":)", at, R"(,"kind":"node","name":")", name, R"(","in_service":)", in_service ? "true" : "false",
-              R"(,"state":"down"})", "\n");
+              R"(,"state":")", state, "\"}\n");
 }
 
 Scenario ReadLog(const test::TemporaryFolder& folder, const std::string& text) {
@@ -134,6 +136,39 @@ TEST_CASE("decisions: recorded() starts every job at the instant of the log", "[
   REQUIRE(logged.size() == 7);
   CHECK(logged[0].second == 1001.5 - 1000.1);
   CHECK(Replayed(folder, scenario) == logged);
+}
+
+TEST_CASE("decisions: a node out of service takes no new job, whatever its state is called", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string v100 = R"(,"type":"v100")";
+  const std::string jobs = JobLine("1", 1000, 4, v100) + JobLine("2", 1000, 4, v100) + StartLine("1", 1001, 1001, "4,5,6,7") + EndLine("1", 1101) +
+                           StartLine("2", 1102, 1102, "4,5,6,7") + EndLine("2", 1202);
+  for (const char* state : {"idle+drain", "idle+reserved", "idle+not_responding", "idle+reboot_issued", "idle+invalid_reg", "idle+powering_down", "unknown"}) {
+    INFO(state);
+    const Scenario scenario = ReadLog(folder, kBegin + NodeLine("v2", 1000, false, state) + jobs + NodeLine("v2", 1300, true, "idle"));
+    CHECK(test::OutagesTold(scenario) == std::vector<std::string>{"v100/1 0 299999 300"});
+    // v1 alone is there: job 2 waits for job 1, as it did.
+    CHECK(test::Ends("fcfs", scenario) == std::vector<double>{100, 200});
+  }
+  for (const char* state : {"down", "down*", "idle+down", "down+reserved"}) {
+    INFO(state);
+    CHECK(test::OutagesTold(ReadLog(folder, kBegin + NodeLine("v2", 1000, false, state) + jobs + NodeLine("v2", 1300, true, "idle"))) ==
+          std::vector<std::string>{"v100/1 0 0 300"});
+  }
+}
+
+TEST_CASE("decisions: who ran on, or started, on a node out of service does so in the scenario", "[readers]") {
+  const test::TemporaryFolder folder;
+  // v2 (devices 8 to 11, GPUs v100/4 to v100/7) does not respond from second 10 to 30. Job 1 runs on behind that, job 2 starts in it,
+  // job 3 ends in it, and nobody has the last GPU.
+  const Scenario scenario =
+      ReadLog(folder, kBegin + JobLine("1", 1000, 1) + JobLine("2", 1000, 1) + JobLine("3", 1000, 1) + StartLine("1", 1002, 1002, "8") +
+                          StartLine("3", 1003, 1003, "10") + NodeLine("v2", 1010, false, "mixed+not_responding") + StartLine("2", 1015, 1015, "9") +
+                          EndLine("2", 1020) + EndLine("3", 1025) + NodeLine("v2", 1030, true, "mixed") + EndLine("1", 1040));
+  CHECK(test::OutagesTold(scenario) == std::vector<std::string>{"gpu v100/5 10000 14999 15", "gpu v100/5 20000 29999 30",
+                                                                "gpu v100/6 10000 29999 30", "gpu v100/7 10000 29999 30"});
+  CHECK(Replayed(folder, scenario) == Logged(folder));
+  CHECK(test::Ends("recorded(file=" + (folder / "starts.csv") + ")", scenario) == std::vector<double>{40, 20, 25});
 }
 
 TEST_CASE("decisions: a controller that was started again, and a last line cut short", "[readers]") {

@@ -201,7 +201,9 @@ class Reader {
       down_.erase(down);
     }
     if (line.at("in_service").get<bool>()) return;
-    down_[name] = {number_, name, Upper(line.at("state").get<std::string>()), at, kNever};
+    // Reserved, not responding, to be rebooted, ...: whatever it is called, it took no new job.
+    std::string state = Upper(line.at("state").get<std::string>());
+    down_[name] = {number_, name, IsDown(state) ? std::move(state) : "DRAIN", at, kNever};
   }
 
   std::string path_;
@@ -237,13 +239,62 @@ bool Left(const Job& job) {  // out of the scenario: how much work it is will ne
   return !job.ended && job.steps <= 0.0;
 }
 
+// What nodes were out of service, without what would stop or delay a job of the log: a drain's end stops who
+// still runs there, but some ran on behind it (a node that did not respond for a while) or started meanwhile
+// (in the reservation). Such a GPU is in service while it is held so.
+std::vector<NodeEvent> OutOfService(const Log& log) {
+  std::map<std::string, std::pair<int, int>> devices_of;  // of a node: the first, and the one behind the last
+  int first = 0;
+  auto node = log.nodes.begin();
+  for (const GpuType& type : log.cluster.types) {
+    for (int at = 0; node != log.nodes.end() && node->type == type.name; ++node, at += type.gpus_per_node)
+      devices_of[node->name] = {first + std::min(at, type.count),
+                                first + std::min(at + type.gpus_per_node, type.count)};
+    first += type.count;
+  }
+  std::vector<std::vector<std::pair<double, double>>> held(U(first));  // [devices] from, to
+  for (const Job& job : log.jobs) {
+    if (Left(job)) continue;
+    for (const Span& run : job.runs) {
+      for (const int device : run.devices) held[U(device)].emplace_back(run.begin, run.end);
+    }
+  }
+  for (auto& spans : held) std::sort(spans.begin(), spans.end());
+  std::vector<NodeEvent> events;
+  for (const NodeEvent& event : log.events) {
+    const auto found = devices_of.find(event.node);
+    std::vector<NodeEvent> parts;
+    bool whole = true;
+    if (!IsDown(event.state) && found != devices_of.end()) {
+      const auto [begin, end] = found->second;
+      for (int device = begin; device < end; ++device) {
+        NodeEvent part = event;
+        part.gpu = device - begin;
+        for (const auto& [from, to] : held[U(device)]) {
+          const bool apart = to <= event.start || from >= event.end;
+          if (apart || (from <= event.start && to <= event.end)) continue;
+          whole = false;
+          part.end = from;
+          if (part.start < part.end) parts.push_back(part);
+          part.start = std::max(part.start, to);
+        }
+        part.end = event.end;
+        if (part.start < part.end) parts.push_back(part);
+      }
+    }
+    if (whole) parts = {event};
+    events.insert(events.end(), parts.begin(), parts.end());
+  }
+  return events;
+}
+
 Scenario ReadDecisions(const std::string& path, const ScenarioSettings& given) {
   const Log log = Reader(path).log;
   if (!given.cluster.types.empty())
     throw Error(Join(path, ": expected no --cluster, since the log says its own, found one"));
   const double origin = Origin(log);
   ScenarioSettings settings = given;
-  if (const NodeOutages outages = OutagesOf(log.events, log.nodes, origin); !outages.text.empty()) {
+  if (const NodeOutages outages = OutagesOf(OutOfService(log), log.nodes, origin); !outages.text.empty()) {
     const Features own = ParseFeatures(Join("failures(mtbf_h=0,events=", outages.text, ")"));
     settings.features = ParseFeaturesBeside(own, ToString(settings.features));
   }

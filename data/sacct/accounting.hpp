@@ -47,6 +47,7 @@ struct NodeEvent {
   int line = 0;
   std::string node, state;
   double start = 0.0, end = 0.0;  // s since 1970; infinite = it lasts
+  int gpu = -1;                   // of the node, the only one that it is about; -1 = the whole node
 };
 // Rows of nodes; those of the cluster as a whole are passed over.
 std::vector<NodeEvent> ReadNodeEvents(const std::string& path);

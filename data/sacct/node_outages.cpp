@@ -18,18 +18,22 @@ bool Has(const std::string& state, const char* word) {
 
 }  // namespace
 
+bool IsDown(std::string_view state) {
+  return state.starts_with("DOWN") || state.find("+DOWN") != std::string_view::npos;
+}
+
 NodeOutages OutagesOf(const std::vector<NodeEvent>& events, const std::vector<SlurmNode>& nodes,
                       double origin) {
-  std::map<std::string, std::string> place;  // node to TYPE/NUMBER
+  std::map<std::string, std::pair<const SlurmNode*, int>> place;  // which of its type
   std::map<std::string, int> of_type;
-  for (const SlurmNode& node : nodes) place[node.name] = Join(node.type, "/", of_type[node.type]++);
+  for (const SlurmNode& node : nodes) place[node.name] = {&node, of_type[node.type]++};
   NodeOutages found;
   for (const NodeEvent& event : events) {
     const double start = std::max(0.0, event.start - origin);
     const double end = event.end - origin;
     // DRAIN, DRNG and FAIL, FAILG as sacctmgr writes them: what runs there runs on, also where a node is
-    // expected to FAIL. "DOWN*" does not answer; POWERED_DOWN did not break.
-    const bool down = event.state.starts_with("DOWN") || Has(event.state, "+DOWN");
+    // expected to FAIL.
+    const bool down = IsDown(event.state);
     const bool drained =
         !down && (Has(event.state, "DRAIN") || Has(event.state, "DRNG") || Has(event.state, "FAIL") ||
                   Has(event.state, "MAINT") || Has(event.state, "DOWN"));
@@ -41,14 +45,12 @@ NodeOutages OutagesOf(const std::vector<NodeEvent>& events, const std::vector<Sl
       ++found.irrelevant;
     } else {
       ++(down ? found.down : found.drained);
-      if (!found.text.empty()) found.text += '|';
-      if (down) {
-        found.text += Join(start, ":", std::isinf(end) ? 10 * kForEver : end, ":node:", place[event.node]);
-      } else {
-        const double gone = std::isinf(end) ? kForEver : end - kDrainGone;
-        found.text += Join(gone, ":", std::isinf(end) ? 10 * kForEver : end, ":node:", place[event.node], ":",
-                           gone - start);
-      }
+      const double gone = down ? start : std::isinf(end) ? kForEver : end - kDrainGone;
+      const auto& [node, number] = place[event.node];
+      found.text += Join(found.text.empty() ? "" : "|", gone, ":", std::isinf(end) ? 10 * kForEver : end,
+                         event.gpu < 0 ? ":node:" : ":gpu:", node->type, "/",
+                         event.gpu < 0 ? number : number * node->gpus + event.gpu);
+      if (!down) found.text += Join(":", gone - start);
     }
   }
   return found;

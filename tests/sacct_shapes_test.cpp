@@ -112,6 +112,27 @@ TEST_CASE("sacct: suspended, resized and preempted jobs, parts of one, and optio
   CHECK_FALSE(PageSays(scenario, "1 jobs have a --dependency that the scenario cannot say"));
 }
 
+TEST_CASE("sacct: a run that its node or a preemption ended is the job where no run behind it is one", "[readers]") {
+  const test::TemporaryFolder folder;
+  const auto run = [](const char* id, const char* state, int submit, int start, int elapsed) {
+    PageRow row{id, "", state};
+    row.submit = row.eligible = submit, row.start = start, row.elapsed = elapsed;
+    if (elapsed == 0) row.given = "";
+    return row.Text();
+  };
+  // Job 1 was cancelled while it waited again, job 2 runs for the third time, job 3 ran to its end.
+  const Scenario scenario = ReadPage(
+      folder, kPageHead + run("1", "NODE_FAIL", 0, 1, 7) + run("1", "CANCELLED by 0", 8, 20, 0) + run("2", "NODE_FAIL", 0, 1, 5) +
+                  run("2", "PREEMPTED", 6, 7, 6) + run("2", "RUNNING", 13, 14, 4) + run("3", "PREEMPTED", 0, 1, 2) + run("3", "COMPLETED", 3, 4, 9));
+  CHECK(scenario.data().jobs.id == std::vector<std::int64_t>{1, 1000000000002, 1000000000003});
+  CHECK(scenario.data().jobs.arrival == std::vector<double>{0, 0, 0});
+  CHECK(scenario.data().jobs.total_steps == std::vector<double>{7, 6, 9});
+  CHECK(PageSays(scenario, "1 runs ended with their node and were queued again"));
+  CHECK(PageSays(scenario, "1 runs were preempted and queued again"));
+  CHECK(PageSays(scenario, "1 jobs were cancelled before they started"));
+  CHECK(PageSays(scenario, "1 jobs had not ended"));
+}
+
 TEST_CASE("sacct: jobs run on where a node is expected to fail; a reason may hold a '|'", "[readers]") {
   const test::TemporaryFolder folder;
   const auto event = [](const char* node, int from, int to, const char* state, const char* reason) {

@@ -17,8 +17,9 @@
 // - nodes: DOWN: outages; DRAIN, FAIL, MAINT: outages that are announced for as long as they last (feature
 //   failures)
 //
-// A run that ended by NODE_FAIL or PREEMPTED and was queued again is one job with the run behind it: in the
-// scenario nodes fail, and schedulers preempt, by themselves. Times without zone count as UTC.
+// A run that ended by NODE_FAIL or PREEMPTED and was queued again is one job with the run behind it, where
+// that one ran and has ended: in the scenario nodes fail, and schedulers preempt, by themselves. Times
+// without zone count as UTC.
 //
 // What a scenario cannot say is counted, a line each, in its provenance.
 #include <algorithm>
@@ -178,33 +179,36 @@ class Reader {
     std::size_t first_of = 0;  // the run that queued what is one job
     for (std::size_t k = 0; k < runs.size(); ++k) {
       const SacctRow& row = *runs[k];
-      const char* joined = OneWithNext(row.state);
-      if (k + 1 < runs.size() && joined != nullptr && !std::isnan(row.start)) {
-        counts.Add(joined);
-        continue;
-      }
+      if (k + 1 < runs.size() && OneWithNext(row.state) != nullptr && !std::isnan(row.start)) continue;
       if (row.state == "REQUEUED") counts.Add("runs were requeued: the run behind each is a job of its own");
-      Keep(row, *runs[first_of], static_cast<int>(k), first_of > 0);
+      // The last of them that ran: behind a node's failure it may have been cancelled while it waited.
+      const auto keep = [&](std::size_t run) {
+        return Keep(*runs[run], *runs[first_of], static_cast<int>(run), first_of > 0);
+      };
+      const char* left_out = keep(k);
+      std::size_t last = k;
+      for (const char* why = left_out; why != nullptr && last > first_of;) why = keep(--last);
+      for (std::size_t joined = first_of; joined < last; ++joined)
+        counts.Add(OneWithNext(runs[joined]->state));
+      if (left_out != nullptr) counts.Add(left_out);
       first_of = k + 1;
     }
   }
 
-  // One job of the scenario, or a count.
-  void Keep(const SacctRow& row, const SacctRow& from, int run, bool requeued) {
+  // Null = it is a job of the scenario, else why not.
+  const char* Keep(const SacctRow& row, const SacctRow& from, int run, bool requeued) {
     const int gang = Total(row.given.empty() ? row.asked : row.given);
-    if (gang == 0) return counts.Add("jobs without GPU are left out");
-    if (IsUnended(row.state)) return counts.Add("jobs had not ended and are left out");
+    if (gang == 0) return "jobs without GPU are left out";
+    if (IsUnended(row.state)) return "jobs had not ended and are left out";
     // Who was cancelled while it waited started, as Slurm 22.05 tells it, when it ended, on nothing.
     if (std::isnan(row.start) || (row.given.empty() && row.elapsed <= 0.0)) {
-      return counts.Add(
-          row.state == "CANCELLED"
-              ? "jobs were cancelled before they started and are left out, though they stood in the queue"
-              : "jobs never started and are left out");
+      return row.state == "CANCELLED"
+                 ? "jobs were cancelled before they started and are left out, though they stood in the queue"
+                 : "jobs never started and are left out";
     }
-    if (row.elapsed <= 0.0) return counts.Add("jobs ran no second and are left out");
+    if (row.elapsed <= 0.0) return "jobs ran no second and are left out";
     RigidJob job;
-    job.allowed = Allowed(row, gang);
-    if (job.allowed == 0) return;
+    if (const char* why = FindAllowed(row, gang, job.allowed)) return why;
     job.id = row.id + run * kNextRun;
     job.seconds = row.elapsed;
     job.gang = gang;
@@ -232,22 +236,20 @@ class Reader {
     requeued_.push_back(requeued);
     kept_[row.id] = job.id;
     if (row.array_job != 0) tasks_[row.array_job][row.array_task] = job.id;
+    return nullptr;
   }
 
-  std::uint64_t Allowed(const SacctRow& row, int gang) {
-    std::uint64_t bits = site_.cluster.types.size() == 64
-                             ? ~std::uint64_t{0}
-                             : (std::uint64_t{1} << site_.cluster.types.size()) - 1;
+  // The types that it may run on; else why it is left out.
+  const char* FindAllowed(const SacctRow& row, int gang, std::uint64_t& bits) {
+    bits = site_.cluster.types.size() == 64 ? ~std::uint64_t{0}
+                                            : (std::uint64_t{1} << site_.cluster.types.size()) - 1;
     int typed = 0;
     for (const auto& [type, count] : row.asked) {
       if (type.empty()) continue;
       ++typed;
       bits &= TypesNamed(site_, type);
     }
-    if (typed > 1) {
-      counts.Add("jobs asked for GPUs of several types at once and are left out");
-      return 0;
-    }
+    if (typed > 1) return "jobs asked for GPUs of several types at once and are left out";
     if (typed == 0 && !row.constraints.empty()) {
       bool all_said = true;
       bits &= TypesOf(site_, row.constraints, all_said);
@@ -256,15 +258,12 @@ class Reader {
     }
     if (const auto at = site_.of_partition.find(row.partition); at != site_.of_partition.end())
       bits &= at->second;
-    if (bits == 0) {
-      counts.Add("jobs asked for GPU types that the cluster or their partition lacks and are left out");
-      return 0;
-    }
+    if (bits == 0)
+      return "jobs asked for GPU types that the cluster or their partition lacks and are left out";
     for (std::size_t g = 0; g < site_.cluster.types.size(); ++g) {
-      if ((bits >> g & 1U) != 0 && site_.cluster.types[g].count >= gang) return bits;
+      if ((bits >> g & 1U) != 0 && site_.cluster.types[g].count >= gang) return nullptr;
     }
-    counts.Add("jobs are larger than every GPU type that they may run on and are left out");
-    return 0;
+    return "jobs are larger than every GPU type that they may run on and are left out";
   }
 
   void CountSpread(const SacctRow& row, int gang, std::uint64_t bits) {

@@ -306,6 +306,28 @@ NodeName=b Comment=x\# Gres=gpu:v100:4#
   CHECK(*lines[1].Find("gres") == "gpu:v100:4");
 }
 
+TEST_CASE("slurm.conf: blanks may stand around '='", "[readers]") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "slurm.conf";
+  const auto words = [&](const std::string& text) {
+    std::ofstream(path) << text << "\n";
+    std::string all;
+    for (const SlurmLine& line : ReadSlurmConf(path)) {
+      for (const auto& [key, value] : line.words) all += Join("<", key, "|", value, ">");
+    }
+    return all;
+  };
+  CHECK(words("ClusterName = c") == "<clustername|c>");
+  CHECK(words("NodeName =a\tGres= gpu:v100:4 \t CPUs\t=\t8  # there") == "<nodename|a><gres|gpu:v100:4><cpus|8>");
+  CHECK(words("NodeName= \\\n a Reason = \"a = b\" Weight=3") == "<nodename|a><reason|a = b><weight|3>");
+  CHECK(words("NodeName=a Gres=") == "<nodename|a><gres|>");
+  CHECK(words("NodeName=a Gres = ") == "<nodename|a><gres|>");
+  for (const auto& [text, found] : std::vector<std::pair<std::string, std::string>>{
+           {"what is this = 3", "what"}, {"NodeName=a b", "b"}, {"NodeName=a = b", "="}, {"=3", "=3"}, {"NodeName", "NodeName"}}) {
+    CHECK(test::Says(test::MessageOf([&] { words(text); }), Join("slurm.conf:1: expected Key=Value, found '", found, "'")));
+  }
+}
+
 TEST_CASE("slurm.conf: every form of Gres that Slurm documents", "[readers]") {
   const test::TemporaryFolder folder;
   const std::string path = folder / "slurm.conf";

@@ -21,38 +21,41 @@ constexpr std::size_t kMostHosts = 1'000'000;
 #endif
 constexpr std::size_t kLongestHost = 1024;
 constexpr std::ptrdiff_t kMostBrackets = 16;
+constexpr const char* kBlanks = " \t\r";
 
-// Splits the words of a line; a value in quotes may hold blanks.
+// Splits the words of a line. Blanks may stand around '=', and in a value in quotes.
 SlurmLine WordsOf(const std::string& text, int number, const std::string& where) {
   SlurmLine line;
   line.number = number;
   std::size_t at = 0;
   while (true) {
-    at = text.find_first_not_of(" \t\r", at);
+    at = text.find_first_not_of(kBlanks, at);
     if (at == std::string::npos) return line;
-    const std::size_t equals = text.find('=', at);
-    const std::size_t blank = text.find_first_of(" \t\r", at);
+    const std::size_t blank = text.find_first_of(kBlanks, at);
+    const std::size_t key_end = std::min(text.find('=', at), blank);
+    const std::size_t equals = text.find_first_not_of(kBlanks, key_end);
     // "Include FILE" alone has no sign of equality.
     if (Lower(text.substr(at, 8)) == "include " && line.words.empty()) {
       line.words.emplace_back("include", Trim(std::string_view(text).substr(at + 8)));
       return line;
     }
-    if (equals == std::string::npos || equals == at || blank < equals) {
+    if (key_end == at || equals == std::string::npos || text[equals] != '=') {
       throw Error(Join(where, ": expected Key=Value, found '", text.substr(at, blank - at), "'"));
     }
     std::string value;
-    std::size_t end = equals + 1;
-    if (end < text.size() && text[end] == '"') {
-      const std::size_t close = text.find('"', end + 1);
+    const std::size_t begin = std::min(text.find_first_not_of(kBlanks, equals + 1), text.size());
+    std::size_t end = 0;
+    if (begin < text.size() && text[begin] == '"') {
+      const std::size_t close = text.find('"', begin + 1);
       if (close == std::string::npos)
         throw Error(Join(where, ": expected a quote that ends, found '", text.substr(at), "'"));
-      value = text.substr(end + 1, close - end - 1);
+      value = text.substr(begin + 1, close - begin - 1);
       end = close + 1;
     } else {
-      end = std::min(text.find_first_of(" \t\r", end), text.size());
-      value = text.substr(equals + 1, end - equals - 1);
+      end = std::min(text.find_first_of(kBlanks, begin), text.size());
+      value = text.substr(begin, end - begin);
     }
-    line.words.emplace_back(Lower(text.substr(at, equals - at)), value);
+    line.words.emplace_back(Lower(text.substr(at, key_end - at)), value);
     at = end;
   }
 }

@@ -1,5 +1,6 @@
-// What Slurm writes and reads as text: lines of Key=Value words (slurm.conf), lists of hosts, spans of time,
-// and the nodes with GPUs that a slurm.conf declares. Formats: slurm.conf(5) of Slurm 22.05.
+// What Slurm writes and reads as text: lines of Key=Value words (slurm.conf; also Key = Value), lists of
+// hosts, spans of time, and the nodes with GPUs that a slurm.conf declares. Formats: slurm.conf(5) of
+// Slurm 22.05.
 #pragma once
 
 #include <string>

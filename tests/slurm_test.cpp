@@ -31,6 +31,8 @@ TEST_CASE("slurm: backfill starts what delays no reservation, which holds whole 
   // Without backfill D waits too, with and behind C.
   const SlurmConf builtin("SchedulerType=sched/builtin\n" + kOne);
   CHECK(SlurmStarts(builtin.Spec(), SlurmScenario(jobs, 2)) == std::vector<double>{0, 0, 100, 200, 200});
+  const SlurmConf never("SchedulerParameters=bf_interval=-1,batch_sched_delay=0\nSchedulerType=sched/backfill\nPartitionName=main\n");
+  CHECK(SlurmStarts(never.Spec(), SlurmScenario(jobs, 2)) == std::vector<double>{0, 0, 100, 200, 200});
   // One node. A holds 3 GPUs until 100, C waits for 4. D needs the GPU that is left for 20 s and starts, E for 200 s: it would
   // end after C's start on a node that is promised whole.
   CHECK(SlurmStarts(conf.Spec(), SlurmScenario({{0, 100, 3}, {1, 50, 4}, {2, 20, 1}, {3, 200, 1}}, 1)) ==

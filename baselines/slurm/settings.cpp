@@ -85,7 +85,9 @@ void ReadParameters(const std::string& text, const std::string& where, SlurmSett
     for (const BackfillNumber& number : kBackfillNumbers) {
       if (key != number.key) continue;
       read = true;
-      into.*number.member = number.factor * NumberIn(value, number.low, number.high, what);
+      const bool never = number.member == &SlurmSettings::bf_interval && value == "-1";
+      into.*number.member =
+          never ? kUnlimited : number.factor * NumberIn(value, number.low, number.high, what);
     }
     for (const BackfillCount& count : kBackfillCounts) {
       if (key != count.key) continue;
@@ -253,6 +255,7 @@ SlurmSettings ReadSlurmSettings(const std::string& path) {
     for (const auto& [key, value] : line.words)
       ReadWord(key, value, Join(path, ":", line.number, ": ", key), settings);
   }
+  if (settings.bf_interval == kUnlimited) settings.backfill = false;
   ReadPartitions(lines, nodes, path, settings);
   if (settings.partitions.empty()) throw Error(Join(path, ": expected a line PartitionName=..., found none"));
   std::sort(settings.unread.begin(), settings.unread.end());

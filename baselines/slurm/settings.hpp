@@ -25,7 +25,7 @@ struct SlurmPartitionRules {
 struct SlurmSettings {
   enum class Preempt { kNone, kPartition, kQos };
   bool multifactor = false;  // PriorityType; otherwise by arrival
-  bool backfill = true;      // SchedulerType
+  bool backfill = true;      // SchedulerType; false also where bf_interval is -1, then infinite
   bool fair_tree = true;     // PriorityFlags lacks NO_FAIR_TREE
   bool favor_small = false, relative_to_time = false;
   double weight_age = 0.0, weight_fair_share = 0.0, weight_size = 0.0, weight_partition = 0.0,

@@ -1,9 +1,11 @@
 // What a real slurmdbd 22.05.8 wrote of jobs made for it, shortened: bars and line breaks that it does not quote, suspended and resized
 // jobs, jobs of several parts, node states, reservations. User names are replaced.
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "data/sacct/accounting.hpp"
 #include "data/sacct/reservations.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
@@ -131,6 +133,45 @@ TEST_CASE("sacct: a run that its node or a preemption ended is the job where no 
   CHECK(PageSays(scenario, "1 runs were preempted and queued again"));
   CHECK(PageSays(scenario, "1 jobs were cancelled before they started"));
   CHECK(PageSays(scenario, "1 jobs had not ended"));
+}
+
+TEST_CASE("sacct: a job that was held behind the end of those it waits for arrives when it became eligible", "[readers]") {
+  const test::TemporaryFolder folder;
+  const auto job = [](const char* id, int eligible, const char* line) {
+    PageRow row{id, ""};
+    row.eligible = eligible, row.start = std::max(1, eligible), row.line = line;
+    return row.Text();
+  };
+  // Job 1 ends in second 4 and job 2 in 23. Slurm may take a minute to see that a dependency is fulfilled.
+  const Scenario scenario = ReadPage(
+      folder, kPageHead + job("1", 0, "sbatch a.sh") + job("2", 20, "sbatch --begin=now+20 b.sh") +
+                  job("3", 84, "sbatch --dependency=afterok:1 --begin=now+84 c.sh") + job("4", 64, "sbatch --dependency=afterok:1 d.sh") +
+                  job("5", 83, "sbatch -d afterok:1:2 -b now+30 e.sh") + job("6", 83, "sbatch -d afterok:2 -d afterok:1 f.sh"));
+  CHECK(scenario.data().jobs.id == std::vector<std::int64_t>{1, 4, 5, 2, 6, 3});
+  CHECK(scenario.data().jobs.arrival == std::vector<double>{0, 0, 0, 20, 83, 84});
+  CHECK(ToString(scenario.data().features).find("after=3>1:4>1:5>1:5>2:6>1,") != std::string::npos);
+  CHECK(PageSays(scenario, "4 jobs wait for others by --dependency"));
+  CHECK(PageSays(scenario, "2 jobs that wait for others were held beyond that, or to begin later"));
+  CHECK(PageSays(scenario, "1 jobs were held, to begin later"));
+}
+
+TEST_CASE("sacct: of an option that repeats the last before the script counts", "[readers]") {
+  for (const auto& [line, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"sbatch -d afterok:10 -d afterok:11 x.sh", "afterok:11"},
+           {"sbatch --dependency=afterok:10 --parsable -Hv -dafterok:11 x.sh -d afterok:12", "afterok:11"},
+           {"sbatch -d afterok:10 -J x.sh --comment=a --exclusive y.sh --dependency afterok:12", "afterok:10"},
+           {"/usr/bin/srun -d afterok:1 -n 2 --gres gpu:1 -k --dependency singleton hostname -d afterok:3", "singleton"},
+           {"sbatch -d afterok:10 --wrap sleep -d afterok:11", "afterok:10"},
+           // A value with blanks is not told from a script's name.
+           {"sbatch --comment two words -d afterok:10 x.sh", "afterok:10"},
+           {"sbatch --comment  -d afterok:10 x.sh", "afterok:10"},
+           {"sbatch x.sh", ""}, {"sbatch -d", ""}, {"-", ""}, {"", ""}}) {
+    INFO(line);
+    CHECK(OptionOf(line, "--dependency", "-d") == expected);
+  }
+  SacctRow row;
+  ReadSubmitLine("sbatch -a 0-9%1 --array=0-9 x.sh", row);
+  CHECK_FALSE(row.array_limit);
 }
 
 TEST_CASE("sacct: jobs run on where a node is expected to fail; a reason may hold a '|'", "[readers]") {

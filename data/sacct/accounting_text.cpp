@@ -1,4 +1,6 @@
 // `sacct -P` and `sacctmgr show event -P`.
+#include <optional>
+
 #include "data/sacct/accounting.hpp"
 #include "data/sacct/pipe_file.hpp"
 #include "env/base/check.hpp"
@@ -33,6 +35,23 @@ void ReadArray(const PipeFile& file, SacctRow& row) {
   if (text[under + 1] != '[') row.array_task = ParseInteger(text.substr(under + 1), file.Where("JobID"));
 }
 
+// Whether the word behind this option is its value. Long options without one, or with one behind '=' alone,
+// are those of sbatch, salloc and srun.
+bool ValueIsNext(const std::string& option) {
+  static const std::string kFlags =
+      " -- --bcast --bell --compress --contiguous --disable-status --exact --exclusive --get-user-env --hold "
+      "--ignore-pbs --immediate --interactive --kill-command --kill-on-bad-exit --label --multi-prog --nice "
+      "--no-allocate --no-bell --no-kill --no-requeue --no-shell --overcommit --overlap --oversubscribe "
+      "--parsable --preserve-env --propagate --pty --quiet --quit-on-interrupt --reboot --requeue "
+      "--resv-ports --send-libs --share --spread-job --test-only --unbuffered --use-min-nodes --verbose "
+      "--wait --whole --x11 ";
+  if (option.starts_with("--"))
+    return option.find('=') == std::string::npos && kFlags.find(" " + option + " ") == std::string::npos;
+  // Letters without a value may stand together: "-Hv"; those of k, I and K are never apart.
+  const std::size_t last = option.find_first_not_of("EHOQVWXZhlsuv", 1);
+  return last + 1 == option.size() && std::string("kIK").find(option[last]) == std::string::npos;
+}
+
 }  // namespace
 
 std::map<std::string, int> GpusOf(const std::string& tres, const std::string& what) {
@@ -54,16 +73,28 @@ std::map<std::string, int> GpusOf(const std::string& tres, const std::string& wh
 
 std::string OptionOf(const std::string& submit_line, const std::string& name, const std::string& letter) {
   const std::vector<std::string> words = SplitAt(submit_line, ' ');
+  std::optional<std::string> found;
+  bool behind = false;  // the script's name, or what looks like it
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--wrap" || word.rfind("--wrap=", 0) == 0) break;  // the job's own words follow
-    if (word.rfind(name + "=", 0) == 0) return word.substr(name.size() + 1);
-    if ((word == name || (word == letter && !letter.empty())) && i + 1 < words.size()) return words[i + 1];
-    if (!letter.empty() && word.rfind(letter, 0) == 0 && word.size() > letter.size() &&
-        word.rfind("--", 0) != 0)
-      return word.substr(letter.size());
+    if (word.rfind(name + "=", 0) == 0)
+      found = word.substr(name.size() + 1);
+    else if ((word == name || (word == letter && !letter.empty())) && i + 1 < words.size())
+      found = words[i + 1];
+    else if (!letter.empty() && word.rfind(letter, 0) == 0 && word.size() > letter.size() &&
+             word.rfind("--", 0) != 0)
+      found = word.substr(letter.size());
+    if (behind && found) break;
+    if (behind || i == 0 || word.empty()) continue;
+    if (word[0] != '-') {
+      if (found) break;
+      behind = true;
+    } else if (ValueIsNext(word)) {
+      ++i;
+    }
   }
-  return "";
+  return found.value_or("");
 }
 
 void ReadSubmitLine(const std::string& line, SacctRow& row) {

@@ -6,7 +6,7 @@
 // - job: one run of a job or of an array's task; its id is JobIDRaw, of the k-th run after requeues plus k
 // 10^12
 // - arrival: when it was submitted; when it became eligible, where something held it that is not in the
-// scenario
+// scenario, also beside others that it waits for
 // - run time: what it ran, whatever became of it, and while it was suspended: it held its GPUs
 // - request: its time limit
 // - GPUs: those of AllocTRES; types: the one that ReqTRES names, or those that a constraint names, else its
@@ -43,6 +43,9 @@ namespace berth {
 namespace {
 
 constexpr std::int64_t kNextRun = 1'000'000'000'000;  // between ids of a job's runs
+// s, within which Slurm sees that a dependency is fulfilled: its main scheduler runs so often
+// (sched_interval).
+constexpr double kSeesDependency = 60.0;
 
 // Figures that may be 0, in the order in which they are said.
 class Counts {
@@ -235,6 +238,7 @@ class Reader {
     rows_.push_back(&from);
     requeued_.push_back(requeued);
     kept_[row.id] = job.id;
+    ends_[job.id] = row.end;
     if (row.array_job != 0) tasks_[row.array_job][row.array_task] = job.id;
     return nullptr;
   }
@@ -284,11 +288,18 @@ class Reader {
     if (!requeued_[k] && !row.dependency.empty()) {
       std::vector<std::int64_t> parents;
       if (Parents(row, parents)) {
-        for (std::int64_t parent : parents) after += Join(after.empty() ? "" : ":", job.id, ">", parent);
+        double free = row.submit;  // when the last of them had ended
+        for (std::int64_t parent : parents) {
+          after += Join(after.empty() ? "" : ":", job.id, ">", parent);
+          free = std::max(free, ends_.at(parent));
+        }
         counts.Add("jobs wait for others by --dependency", parents.empty() ? 0 : 1);
-        return;
+        if (!(row.eligible > free + kSeesDependency)) return;
+        counts.Add(
+            "jobs that wait for others were held beyond that, or to begin later: they arrive when eligible");
+      } else {
+        counts.Add("jobs have a --dependency that the scenario cannot say, and arrive when it was fulfilled");
       }
-      counts.Add("jobs have a --dependency that the scenario cannot say, and arrive when it was fulfilled");
     } else if (later && requeued_[k]) {
       counts.Add("jobs were requeued and held for a while: they arrive when they became eligible");
     } else if (later && row.array_limit) {
@@ -342,6 +353,7 @@ class Reader {
   std::vector<const SacctRow*> rows_;  // of jobs: what queued it
   std::vector<bool> requeued_;
   std::map<std::int64_t, std::int64_t> kept_;                           // by JobIDRaw: the last run's id
+  std::map<std::int64_t, double> ends_;                                 // s since 1970, by that
   std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> tasks_;  // by array and task
 };
 

@@ -196,6 +196,25 @@ TEST_CASE("extender: a pod without GPUs goes anywhere; one that no type can hold
     request["Pod"]["spec"]["initContainers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "8";
     CHECK(extender.Filter(request.dump(), kNow).nodes_passed == 1);
   }
+  SECTION("sidecars add up with the containers, and with the init containers behind them") {
+    Json sidecar = containers[0], four = containers[0], eight = containers[0];  // 2 GPUs, as the container
+    sidecar["restartPolicy"] = "Always";
+    four["resources"]["limits"]["nvidia.com/gpu"] = "4";
+    eight["resources"]["limits"]["nvidia.com/gpu"] = "8";
+    const auto passed = [&](const Json& first) {
+      request["Pod"]["spec"]["initContainers"] = first;
+      return extender.Filter(request.dump(), kNow).nodes_passed;
+    };
+    // Nodes of known types have 1, 2, 4 and 8 GPUs; jobs of 1, 2, 4 and 8 are known.
+    CHECK(passed(Json::array({sidecar})) == 2);                    // 2 + 2
+    CHECK(passed(Json::array({four, sidecar})) == 2);              // 4, before the sidecar is there
+    CHECK(passed(Json::array({sidecar, sidecar, sidecar})) == 1);  // 6 + 2
+    CHECK(passed(Json::array({sidecar, sidecar, four})) == 1);     // 4 + 4
+    CHECK(passed(Json::array({sidecar, eight})) == 0);             // 2 + 8
+    sidecar["restartPolicy"] = 1;
+    request["Pod"]["spec"]["initContainers"] = Json::array({sidecar});
+    CHECK(extender.Filter(request.dump(), kNow).status == 400);
+  }
   SECTION("a job type that the table restricts to one GPU type") {
     request["Pod"]["metadata"]["annotations"]["berth/job-type"] = "only-old";
     const Json found = Json::parse(extender.Filter(request.dump(), kNow).body);

@@ -99,19 +99,28 @@ double SecondsSince(const Json* time, const std::string& where, double now) {
   return std::max(0.0, now - static_cast<double>(timegm(&parts)));
 }
 
-// Of containers[] together, and of init containers, which run one before the other: as Kubernetes counts.
+// As Kubernetes counts (KEP-753): the most that is held at once. Init containers run one after the other, and
+// before containers[], which run together. Sidecars, init containers that are always restarted, run on
+// beside all that stand behind them.
 int GpusOfPod(const ExtenderTable& table, const Json* spec, const std::string& where) {
-  int gpus = 0;
-  for (const int more : GpusOf(MemberOf(spec, "containers"), table.resource, where + ".containers")) {
-    if ((gpus += more) > kMostGpus) {
-      throw RefusedRequest{400, Join(where, ".containers: expected at most ", kMostGpus, " GPUs in all")};
-    }
+  const auto sum = [&](int a, int b, const char* list) {
+    if (a + b <= kMostGpus) return a + b;
+    throw RefusedRequest{400, Join(where, list, ": expected at most ", kMostGpus, " GPUs in all")};
+  };
+  int sidecars = 0, most = 0;
+  const Json* const inits = MemberOf(spec, "initContainers");
+  const std::string init_where = where + ".initContainers";
+  const std::vector<int> of_inits = GpusOf(inits, table.resource, init_where);
+  for (std::size_t i = 0; i < of_inits.size(); ++i) {
+    const int gpus = sum(sidecars, of_inits[i], ".initContainers");
+    most = std::max(most, gpus);
+    const Json* const restarts = MemberOf(&(*inits)[i], "restartPolicy");
+    if (TextOf(restarts, init_where + ": restartPolicy") == "Always") sidecars = gpus;
   }
-  for (const int first :
-       GpusOf(MemberOf(spec, "initContainers"), table.resource, where + ".initContainers")) {
-    gpus = std::max(gpus, first);
-  }
-  return gpus;
+  int gpus = sidecars;
+  for (const int more : GpusOf(MemberOf(spec, "containers"), table.resource, where + ".containers"))
+    gpus = sum(gpus, more, ".containers");
+  return std::max(gpus, most);
 }
 
 int PriorityOf(const Json* spec, const std::string& where) {

@@ -27,8 +27,7 @@ void PutOrStay(const ClusterView& view, Plan& plan, int job, int type) {
 
 bool EndsBeforeLeaving(const ClusterView& view, int job) {
   if (view.granted() < Knowledge::kEstimate) return false;
-  double leaves = kNever;
-  for (int device : view.Devices(job)) leaves = std::min(leaves, LeavesAt(view, device));
+  const double leaves = FirstLeavesAt(view, job);
   const double rate = view.RateAt(job, view.TypeOf(job), view.Width(job));
   return leaves < kNever && view.RemainingSteps(job) <= rate * (leaves - view.now());
 }

@@ -172,12 +172,12 @@ TEST_CASE("leaving GPUs: who ends in time stays", "[schedulers]") {
 // waits since 10 s for the kind that it left has the one that stays at once.
 TEST_CASE("leaving GPUs: who waits has what a move frees", "[schedulers]") {
   const ScenarioData data =
-      TinyData({{"v100", 2}, {"p100", 2}}, {{1.0, 0.5}, {1.0, 0.0}}, {{0, 10000, 0, 2}, {10, 500, 1}});
+      TinyData({{"v100", 2}, {"p100", 2}}, {{1.0, 0.5}, {1.0, 0.0}}, {{0, 60000, 0, 2}, {10, 500, 1}});
   const Scenario scenario = With(data, "failures(mtbf_h=0,events=50000:1e9:gpu:v100/0:49900)");
-  for (const char* spec : {"edf", "queue(preemption=order)", "equal_share"}) {
+  for (const char* spec : {"edf", "queue(preemption=order)", "equal_share", "optimus_tuned"}) {
     CAPTURE(spec);
     const std::vector<double> ends = Ends(spec, scenario);
-    CHECK(ends[0] == Approx(19900.0));
+    CHECK(ends[0] == Approx(119900.0));
     CHECK(ends[1] == Approx(600.0));
   }
 }
@@ -189,6 +189,23 @@ TEST_CASE("leaving GPUs: who may be narrower goes to nothing slower than what it
   for (const char* spec : {"equal_share", "optimus", "elastic_srpt"}) {
     CAPTURE(spec);
     CHECK(Ends(spec, scenario)[0] == Approx(2000.0));
+  }
+}
+
+// Linear speed-ups: 4 of a at 2 steps/s, the one of b at 0.5. At 1,000 s it is told that all of a, or three of them, go at 5,000 s. Until
+// 4,999 s the job stays as wide as it is: 9,998 of 20,000 steps. Then it takes b, or keeps the one of a that stays: 4,999 + 10,002 / 0.5.
+TEST_CASE("leaving GPUs: who finds fewer idle goes there at the last moment", "[schedulers]") {
+  for (const char* spec : {"equal_share", "optimus", "optimus(interval=0)", "optimus_tuned", "elastic_srpt", "themis"}) {
+    for (const int leave : {4, 3}) {
+      CAPTURE(spec, leave);
+      std::string events;
+      for (int gpu = 0; gpu < leave; ++gpu) events += Join(gpu > 0 ? "|" : "", "5000:1e9:gpu:a/", gpu, ":4000");
+      const ScenarioData data = TinyData({{"a", 4}, {"b", 1}}, {{1.0, leave == 4 ? 1.0 : 0.0}}, {{0, 20000, 0, 2}});
+      const Scenario scenario =
+          With(data, Join("failures(mtbf_h=0,events=", events,
+                          ");elasticity(scaling=linear,measured=false,min_factor=0.5,max_factor=2,resize_s=0)"));
+      CHECK(Ends(spec, scenario)[0] == Approx(25003.0));
+    }
   }
 }
 

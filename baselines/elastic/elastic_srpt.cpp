@@ -29,7 +29,7 @@ class ElasticSrpt final : public Scheduler {
       const Choice choice = Fastest(view, job);
       if (choice.rate > 0.0) plan_.Put(view, job, choice.type, choice.width);
     }
-    plan_.MoveOffLeaving(view);
+    plan_.MoveOffLeaving(view, decision);
     plan_.Emit(view, decision);
   }
 

@@ -35,7 +35,7 @@ class EqualShare final : public Scheduler {
         jobs_.pop_back();
       }
     }
-    plan_.MoveOffLeaving(view);
+    plan_.MoveOffLeaving(view, decision);
     plan_.Emit(view, decision);
   }
 

@@ -37,7 +37,7 @@ class Optimus final : public Scheduler {
       for (int job : view.active()) plan_.Place(view, job);
       Widen(view);
     }
-    plan_.MoveOffLeaving(view);
+    plan_.MoveOffLeaving(view, decision);
     plan_.Emit(view, decision);
     if (interval_ > 0.0 && view.num_active() > 0) decision.wake_at = std::min(decision.wake_at, next_);
   }

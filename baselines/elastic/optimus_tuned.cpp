@@ -38,7 +38,7 @@ class OptimusTuned final : public Scheduler {
       if (plan_.MayWiden(view, best->job, wider)) plan_.Widen(view, best->job, wider);
       best->gain = Gain(view, best->job);
     }
-    plan_.MoveOffLeaving(view);
+    plan_.MoveOffLeaving(view, decision);
     Emit(view, decision);
   }
 

@@ -8,13 +8,14 @@
 
 namespace berth {
 
+constexpr double kBefore = 1.0;  // s before its GPUs go that a job takes fewer
+
 void WidthPlan::Begin(const ClusterView& view) {
   type_.resize(Index(view.num_jobs()), -1);
   width_.resize(Index(view.num_jobs()), 0);
   taken_.resize(Index(view.num_jobs()), 0);
   for (int job : placed_) type_[Index(job)] = -1, width_[Index(job)] = taken_[Index(job)] = 0;
   placed_.clear(), moved_.clear();
-  frees_ = false;
   room_.clear();
   for (const GpuType& type : view.types()) room_.push_back(type.count);
   if (!view.AnyLeaving()) return;
@@ -81,31 +82,44 @@ int WidthPlan::Next(const ClusterView& view, int job) const {
   return now > next && Costs(view, job, now) <= Costs(view, job, next) ? now : next;
 }
 
-void WidthPlan::MoveOffLeaving(const ClusterView& view) {
+void WidthPlan::MoveOffLeaving(const ClusterView& view, Decision& decision) {
   if (!view.AnyLeaving()) return;
   for (int job : view.running()) {
-    const int width = view.Width(job);
-    if (WidthOf(job) > 0 || AllInService(view, job)) continue;
-    if (Takes(view, job, view.TypeOf(job), width) <= room(view.TypeOf(job)))
-      Put(view, job, view.TypeOf(job), width);
+    const int here = view.TypeOf(job), width = view.Width(job);
+    if (AllInService(view, job)) continue;
+    if (WidthOf(job) == 0) {
+      if (Takes(view, job, here, width) <= room(here)) Put(view, job, here, width);
+    } else if (TypeOf(job) == here && WidthOf(job) < width && Costs(view, job, width) <= 0 &&
+               view.RateAt(job, here, WidthOf(job)) <= view.RateAt(job, here, width)) {
+      Widen(view, job, width);
+    }
   }
   for (int job : view.running()) {
     if (!RunsOn(view, job) || AllInService(view, job) || view.Partner(job) >= 0) continue;
-    const int here = view.TypeOf(job), held = taken_[Index(job)];
+    const int here = view.TypeOf(job), held = taken_[Index(job)], now = WidthOf(job);
+    const bool ends = EndsBeforeLeaving(view, job);
+    const double leave = FirstLeavesAt(view, job) - kBefore;
+    const bool last = !ends && LastBefore(view, leave);
     int best = -1, best_width = 0;
-    // What it would have on the GPUs that it keeps, or, if it ends in time, has now.
-    const int keeps = EndsBeforeLeaving(view, job) ? WidthOf(job) : held;
-    double best_rate = keeps >= view.MinGang(job) ? view.RateAt(job, here, keeps) : 0.0;
+    // What it would have on the GPUs that it keeps, or, if it ends in time, has now. At last it may go on
+    // there.
+    const int keeps = ends ? now : held;
+    double best_rate = !last && keeps >= view.MinGang(job) ? view.RateAt(job, here, keeps) : 0.0;
     for (int type = 0; type < view.num_types(); ++type) {
-      const int has = type == here ? held : 0, most = std::min(WidthOf(job), room(type) + has);
-      for (int width = std::max(view.MinGang(job), has + 1); width <= most; ++width) {
+      const int most = std::min(now, room(type) + (type == here ? held : 0));
+      for (int width = view.MinGang(job); width <= most; ++width) {
         const double rate = view.RateAt(job, type, width);
+        if (!last && width < now && rate <= view.RateAt(job, here, now)) continue;
         if (rate > best_rate || (best >= 0 && rate == best_rate && type == here && best != here))
           best = type, best_width = width, best_rate = rate;
       }
     }
-    if (best < 0) continue;
-    frees_ = frees_ || held > (best == here ? best_width : 0);
+    if (best < 0) {
+      if (!last && !ends && view.MinGang(job) < now) decision.wake_at = std::min(decision.wake_at, leave);
+      continue;
+    }
+    if (held > (best == here ? best_width : 0) && view.num_waiting() > 0)
+      decision.wake_at = std::min(decision.wake_at, std::nextafter(view.now(), kNever));
     room_[Index(here)] += held;
     room_[Index(best)] -= best_width;
     type_[Index(job)] = best, width_[Index(job)] = taken_[Index(job)] = best_width;
@@ -129,7 +143,6 @@ void WidthPlan::Emit(const ClusterView& view, Decision& decision) const {
   for (int job : placed_) {
     if (view.IsWaiting(job)) decision.StartAt(job, TypeOf(job), WidthOf(job));
   }
-  if (frees_ && view.num_waiting() > 0) decision.wake_at = std::nextafter(view.now(), kNever);
 }
 
 }  // namespace berth

@@ -4,7 +4,7 @@
 //   plan.Begin(view);                                     // an empty cluster, but for who keeps what goes
 //   plan.Place(view, job);                                // on its least width
 //   if (plan.MayWiden(view, job, width)) plan.Widen(view, job, width);
-//   plan.MoveOffLeaving(view);                            // who stays on GPUs about to go, to idle ones
+//   plan.MoveOffLeaving(view, decision);                  // who stays on GPUs about to go, to idle ones
 //   plan.Emit(view, decision);                            // stops, moves, resizes and starts that lead there
 //
 // GPUs that are about to go take nobody new. Who runs on no others is placed there by Begin, and takes no
@@ -44,10 +44,13 @@ class WidthPlan {
   // One more than a placed job has, or those on which it runs now where these cost no more.
   int Next(const ClusterView& view, int job) const;
 
-  // Those on GPUs of which some are about to go: who is placed nowhere stays, where the others that it holds
-  // are left. Then each that finds GPUs idle goes there, on as many as it has or fewer, where it runs
-  // fastest; who ends in time only where that is faster.
-  void MoveOffLeaving(const ClusterView& view);
+  // Those on GPUs of which some are about to go: who is placed nowhere, or on fewer of the type, stays as
+  // wide as it is where that takes no more than is left, or than its place does. Then each that finds GPUs
+  // idle goes there, on as many as it has, where it runs fastest; who ends in time only where that is faster.
+  // To fewer GPUs it goes where these are faster, and else a second before the first of its own goes, for
+  // until then those would stand idle. Sets `wake_at` for that moment, and at once where a move leaves GPUs
+  // in service and others wait.
+  void MoveOffLeaving(const ClusterView& view, Decision& decision);
 
   int TypeOf(int job) const { return type_[Index(job)]; }    // -1 = not placed
   int WidthOf(int job) const { return width_[Index(job)]; }  // 0 = not placed
@@ -63,7 +66,6 @@ class WidthPlan {
   std::vector<int> room_;          // [G]
   std::vector<int> placed_;
   std::vector<int> moved_;  // from GPUs about to go, perhaps to others of their type
-  bool frees_ = false;      // they leave some that stay in service: decide again for who waits
 };
 
 }  // namespace berth

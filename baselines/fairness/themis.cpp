@@ -55,7 +55,7 @@ class Themis final : public Scheduler {
     Count(view);
     KeepLeases(view);
     Offer(view);
-    plan_.MoveOffLeaving(view);
+    plan_.MoveOffLeaving(view, decision);
     plan_.Emit(view, decision);
     for (int job : view.active()) {
       for (const Lease& lease : leases_[U(job)]) decision.wake_at = std::min(decision.wake_at, lease.until);

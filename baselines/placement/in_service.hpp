@@ -36,6 +36,14 @@ inline int FreedBy(const ClusterView& view, int job) {
   }));
 }
 
+// Is this the last decision before `moment`, s, for all that is known? Where decisions come once a round the
+// next one is at the coming boundary, else whenever it is asked for. Any thread.
+inline bool LastBefore(const ClusterView& view, double moment) {
+  const Clock clock = view.clock();
+  const bool rounds = clock.kind == ClockKind::kRounds || clock.kind == ClockKind::kReferenceRounds;
+  return view.now() + (rounds ? clock.round_s : 0.0) >= moment;
+}
+
 // Of a job that runs and got nothing: it has to leave a GPU, and nobody needs the others that it holds. Until
 // the GPU has gone it may run on. taken [D]: what others got. Any thread.
 inline bool MayRunOn(const ClusterView& view, int job, const std::vector<char>& taken) {

@@ -16,6 +16,13 @@ inline double LeavesAt(const ClusterView& view, int device) {
   return leaves;
 }
 
+// When the first of a job's GPUs leaves service, as announced, s; kNever = none does. Any thread.
+inline double FirstLeavesAt(const ClusterView& view, int job) {
+  double leaves = kNever;
+  for (int device : view.Devices(job)) leaves = std::min(leaves, LeavesAt(view, device));
+  return leaves;
+}
+
 // True also of a job that does not run. Any thread. Where nothing leaves no GPU is looked at, here and below.
 inline bool AllInService(const ClusterView& view, int job) {
   return !view.AnyLeaving() ||

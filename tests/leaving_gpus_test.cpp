@@ -218,6 +218,17 @@ TEST_CASE("leaving GPUs: gavel moves who runs there to another type that is idle
   CHECK(ends == std::vector<double>{1000, 10505, 30505});
 }
 
+// Half of a GPU, and two fifths. Two of four go at 3,000 s, which is told at 500 s: the jobs go to the others and lose nothing.
+TEST_CASE("leaving GPUs: who holds a part of one moves to another", "[schedulers][gavel]") {
+  ScenarioData data = TinyData({{"a", 4}}, {{1.0}}, {{0, 5000}, {0, 9000}});
+  data.jobs.gpu_milli = {500, 400};
+  const Scenario scenario = With(data, "failures(mtbf_h=0,events=3000:1e9:gpu:a/0:2500|3000:1e9:gpu:a/1:2500);sharing");
+  for (const char* spec : {"gavel", "gavel(objective=fifo)", "gandiva", "las"}) {
+    CAPTURE(spec);
+    CHECK(Ends(spec, scenario) == std::vector<double>{10000, 22500});
+  }
+}
+
 // Two GPUs; that of the longest job is to go at 500,000 s, which is told at 50 s. To stop it for the job of 10 s that comes at 100 s frees
 // nothing: the other one gives way.
 TEST_CASE("leaving GPUs: preempt_migrate stops nobody whose leaving frees nothing", "[schedulers]") {

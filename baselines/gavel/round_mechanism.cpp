@@ -525,13 +525,14 @@ void RoundMechanism::SetPlaced(int unit, int type) {
 }
 
 // A unit that ran here as it is keeps its GPUs, if none is used yet. Who holds a part of one shares it, and
-// would be sent to where it is.
+// would be sent to where it is, unless that is about to go.
 bool RoundMechanism::Stays(const ClusterView& view, int unit, int type) {
   const int job = IsPair(unit) ? PairOf(unit)[0] : unit;
   if (view.TypeOf(job) != type || view.Partner(job) != (IsPair(unit) ? PairOf(unit)[1] : -1)) return false;
   const auto here = view.Devices(job);
   const bool part = view.divides_gpus() && view.GpuMilli(job) < 1000;
-  if (!part && std::any_of(here.begin(), here.end(), [this](int d) { return taken_device_[U(d)] != 0; }))
+  if (std::any_of(here.begin(), here.end(),
+                  [&](int d) { return part ? !view.InService(d) : taken_device_[U(d)] != 0; }))
     return false;
   for (int device : here) taken_device_[U(device)] = 1;
   SetPlaced(unit, type);

@@ -199,6 +199,19 @@ TEST_CASE("nash_welfare: a gang counts once, or as often as it takes GPUs", "[op
   CHECK(gang_on("nash_welfare(weight=gpu)") == 0);
 }
 
+// Three pairs that come at 100 s ask for more than all five GPUs, but two of them leave one of a: the long job stays there. The third pair
+// follows at 5,100 s.
+TEST_CASE("matching and nash_welfare: what gangs leave goes to anybody", "[optimisation]") {
+  const Scenario scenario = test::Tiny({{"a", 3}, {"b", 2}}, {{1.0, 1.0}},
+                                       {{0, 200000}, {100, 5000, 0, 2}, {100, 5000, 0, 2}, {100, 5000, 0, 2}});
+  for (const char* spec : {"matching", "nash_welfare"}) {
+    CAPTURE(spec);
+    std::vector<double> ends = Ends(spec, scenario);
+    std::sort(ends.begin(), ends.end());
+    CHECK(ends == std::vector<double>{5100, 5100, 10100, 200000});
+  }
+}
+
 TEST_CASE("matching and nash_welfare: on equal GPUs they are srpt", "[optimisation]") {
   Stream stream(5, Purpose::kTest);
   std::vector<test::TinyJob> jobs;

@@ -2,7 +2,8 @@
 // speed there over its remaining work, 1 / seconds left with what a change costs, so that what is about to
 // end ends first, each job where it is fast. Exact for jobs of one GPU. A gang of k enters as k members of a
 // k-th of its weight each; it goes to the type of most of its members, and if there is no room left, or they
-// were matched nowhere, it waits. GPUs that are then left go by weight per GPU. On equal GPUs it is srpt.
+// were matched nowhere, it waits. GPUs that are then left go to anybody by weight per GPU. On equal GPUs it
+// is srpt.
 //
 // nash_welfare matches the same way for the greatest product of speeds instead, the Nash social welfare of an
 // assignment (Nash 1950; proportional fairness where nobody shares a GPU): everybody goes where his
@@ -47,6 +48,7 @@ class Matching final : public Scheduler {
   }
 
  private:
+  // Of the i-th active job, per GPU.
   double Weight(int i, int type) const { return weight_[U(i) * types_ + U(type)]; }
 
   // Per GPU, of a job that takes `left` seconds there.
@@ -58,56 +60,53 @@ class Matching final : public Scheduler {
     return kPlaced - Log(alone * gang) - Log(left / alone) * weight / gang;
   }
 
-  // [m, G] weight per GPU of the jobs that any matching of the greatest weight needs: on each type those of
-  // the greatest weights that fill all GPUs, for anyone else could give way to one of them that is not
-  // placed.
+  // All weights, and the jobs that any matching of the greatest weight needs: on each type those of the
+  // greatest weights that fill all GPUs, for anyone else could give way to one of them that is not placed.
   void Weigh(const ClusterView& view) {
     types_ = U(view.num_types());
     int gpus = 0;
     for (const GpuType& type : view.types()) gpus += type.count;
     const auto active = view.active();
-    all_.clear();
+    weight_.clear();
     for (int job : active) {
       for (int type = 0; type < view.num_types(); ++type) {
         const double left = view.RemainingSeconds(job, type) + ChangeSeconds(view, job, type);
         const double stay = view.TypeOf(job) == type ? 1.0 + kStay : 1.0;
         const bool open = left < kNever && !plan_.Placed(job);
-        all_.push_back(open ? stay * MemberWeight(view, job, std::max(left, 1e-9)) : 0.0);
+        weight_.push_back(open ? stay * MemberWeight(view, job, std::max(left, 1e-9)) : 0.0);
       }
     }
-    needed_.assign(active.size(), 0);
+    is_needed_.assign(active.size(), 0);
     for (std::size_t type = 0; type < types_; ++type) {
       order_.clear();
       for (std::size_t i = 0; i < active.size(); ++i) {
-        if (all_[i * types_ + type] > 0.0) order_.push_back({-all_[i * types_ + type], static_cast<int>(i)});
+        const double weight = weight_[i * types_ + type];
+        if (weight > 0.0) order_.push_back({-weight, static_cast<int>(i)});
       }
       std::sort(order_.begin(), order_.end());
       int members = 0;
       for (const auto& [negative, i] : order_) {
         if (members >= gpus) break;
-        needed_[U(i)] = 1;
+        is_needed_[U(i)] = 1;
         members += view.Gang(active[U(i)]);
       }
     }
-    jobs_.clear(), weight_.clear();
+    needed_.clear();
     for (std::size_t i = 0; i < active.size(); ++i) {
-      if (needed_[i] == 0) continue;
-      jobs_.push_back(active[i]);
-      weight_.insert(weight_.end(), all_.begin() + static_cast<std::ptrdiff_t>(i * types_),
-                     all_.begin() + static_cast<std::ptrdiff_t>((i + 1) * types_));
+      if (is_needed_[i] != 0) needed_.push_back(static_cast<int>(i));
     }
   }
 
-  // members_[i, G]: how many of job i's members are matched to GPUs of each type.
+  // members_[m, G]: how many members of a needed job are matched to GPUs of each type.
   void Match(const ClusterView& view) {
     room_.clear(), gangs_.clear(), cost_.clear();
     for (const GpuType& type : view.types()) room_.push_back(std::max(0, type.count));
     int members = 0;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      gangs_.push_back(view.Gang(jobs_[i]));
+    for (int i : needed_) {
+      gangs_.push_back(view.Gang(view.active()[U(i)]));
       members += gangs_.back();
       for (std::size_t type = 0; type < types_; ++type) {
-        const double weight = Weight(static_cast<int>(i), static_cast<int>(type));
+        const double weight = Weight(i, static_cast<int>(type));
         cost_.push_back(weight > 0.0 ? -weight : kNever);
       }
       cost_.push_back(0.0);
@@ -122,17 +121,19 @@ class Matching final : public Scheduler {
 
   void Fill(const ClusterView& view) {
     order_.clear();
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(i * types_);
+    for (std::size_t k = 0; k < needed_.size(); ++k) {
+      const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(k * types_);
       const auto most = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(types_));
       const int type = static_cast<int>(most - begin);
-      if (*most > 0)
-        order_.push_back({-Weight(static_cast<int>(i), type), static_cast<int>(i * types_) + type});
+      const int i = needed_[k];
+      if (*most > 0) order_.push_back({-Weight(i, type), i * static_cast<int>(types_) + type});
     }
     Take(view);
-    order_.clear();  // what is left, by weight per GPU
+    order_.clear();  // what is left, by weight per GPU, to anybody: gangs that do not fit leave room
     for (std::size_t k = 0; k < weight_.size(); ++k) {
-      if (weight_[k] > 0.0) order_.push_back({-weight_[k], static_cast<int>(k)});
+      const int job = view.active()[k / types_], type = static_cast<int>(k % types_);
+      if (weight_[k] > 0.0 && FitsOrStays(view, plan_, job, type))
+        order_.push_back({-weight_[k], static_cast<int>(k)});
     }
     Take(view);
   }
@@ -141,17 +142,16 @@ class Matching final : public Scheduler {
   void Take(const ClusterView& view) {
     std::sort(order_.begin(), order_.end());
     for (const auto& [negative, pair] : order_) {
-      const int job = jobs_[U(pair) / types_], type = static_cast<int>(U(pair) % types_);
+      const int job = view.active()[U(pair) / types_], type = static_cast<int>(U(pair) % types_);
       if (FitsOrStays(view, plan_, job, type)) PutOrStay(view, plan_, job, type);
     }
   }
 
   Objective objective_;
   std::size_t types_ = 0;
-  std::vector<double> all_;                    // [active, G]
-  std::vector<char> needed_;                   // [active]
-  std::vector<int> jobs_;                      // [m]
-  std::vector<double> weight_;                 // [m, G] per GPU; 0 = cannot run
+  std::vector<double> weight_;                 // [active, G] per GPU; 0 = cannot run
+  std::vector<char> is_needed_;                // [active]
+  std::vector<int> needed_;                    // [m] of the active, ascending
   std::vector<int> gangs_, room_;              // [m]; GPUs of each type, and nowhere
   std::vector<double> cost_;                   // [members, G + 1]
   std::vector<int> members_;                   // [m, G]

@@ -89,6 +89,17 @@ TEST_CASE("gavel mechanism: GPUs that return are given out again", "[gavel]") {
   }
 }
 
+// Shares are made anew at 120 s, for the second job, and then not before 2,040 s: the third, which comes at 500 s, uses up the other GPU
+// until then, but does not run. The first job's GPU is to go at 1,500 s, which is told at 600 s: it has that other one at once.
+TEST_CASE("gavel mechanism: who waits for shares keeps nobody on a GPU about to go", "[gavel]") {
+  const Scenario scenario = test::With(test::TinyData({{"a", 2}}, {{1.0}}, {{0, 1900}, {100, 200}, {500, 1000}}),
+                                       "failures(mtbf_h=0,events=1500:9000:gpu:a/0:900)", "rounds(60)");
+  for (const char* spec : {"gavel", "gavel(objective=max_sum_throughput)", "gandiva"}) {
+    CAPTURE(spec);
+    CHECK(test::Ends(spec, scenario)[0] == Approx(1900.0));
+  }
+}
+
 // From CPython 3.11: random.Random(5) gives these getrandbits(32), the 1000th past two refills; started anew,
 // these five shuffles of [0, 1, 2]; random.Random(2**40 + 5), whose seed has two words, starts with
 // 2166296868.

@@ -302,13 +302,13 @@ void RoundMechanism::Select(const ClusterView& view) {
     leaving_.push_back(job);
     taken_job_[U(job)] = 1;
   }
+  left_.assign(taken_.size(), 0);
   if (starts_cost_) TakeStarting(view);
-  left_.resize(taken_.size());
   for (int type : order_) {
     free_ = view.types()[U(type)].count - (starts_cost_ ? starting_gpus_[U(type)] : 0);
     std::erase_if(queues_[U(type)], [this](const Queued& queued) { return AnyTaken(queued.unit); });
     TakeBest(queues_[U(type)], type);
-    left_[U(type)] = free_;
+    left_[U(type)] += free_;
   }
   if (view.AnyLeaving()) TakeLeaving(view);
 }
@@ -420,7 +420,11 @@ void RoundMechanism::Take(const Queued& queued, int type) {
   taken_job_[U(job)] = taken_job_[U(IsPair(unit) ? PairOf(unit)[1] : unit)] = 1;
   free_ -= queued.gang;
   // A job that arrived after the last reset uses up room but is not run, as in the reference.
-  if (in_alloc_[U(job)] != 0) taken_[U(type)].push_back(queued);
+  if (in_alloc_[U(job)] != 0) {
+    taken_[U(type)].push_back(queued);
+  } else {
+    left_[U(type)] += queued.gang;
+  }
 }
 
 void RoundMechanism::Place(const ClusterView& view, Decision& decision) {

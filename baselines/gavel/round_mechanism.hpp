@@ -177,7 +177,7 @@ class RoundMechanism {
   std::map<std::array<int, 2>, std::vector<double>> old_deficit_;  // [G] of pairs of earlier allocations
   bool ordered_ = false;                     // take and place all in order: who stays may depend on it
   int free_ = 0;                             // GPUs of the type that is being given out
-  std::vector<int> left_;                    // [G] GPUs that nobody took
+  std::vector<int> left_;                    // [G] GPUs on which nobody runs that was taken
   std::vector<std::vector<Queued>> queues_;  // [G] who may run there
   std::vector<std::vector<Queued>> taken_;   // [G]
   std::vector<Queued> come_, sorted_;

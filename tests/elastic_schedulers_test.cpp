@@ -232,4 +232,21 @@ TEST_CASE("evacuate: jobs leave in time, by hand") {
   CHECK(Completions("evacuate(inner=fcfs)", plain) == Completions("fcfs", plain));
 }
 
+// One of a gang's GPUs is to go at 3,000 s, which is told at 500 s; it leaves 600 s before. With the one idle GPU of its type the three that it
+// keeps are enough; without, four of the other type are; without those it stops, and the pair of 100 s behind it has two of the three at once.
+TEST_CASE("evacuate: on what a job keeps, on another type, or at once for who waits") {
+  const auto check = [](int a, double rate, double first, double second) {
+    CAPTURE(a, rate);
+    const ScenarioData data =
+        test::TinyData({{"a", a}, {"b", 4}}, {{1.0, rate}, {1.0, 0.0}}, {{0, 5000, 0, 4}, {10, 100, 1, 2}});
+    const std::vector<double> ends = Completions("evacuate(inner=fcfs(overtake=true),margin=600)",
+                                                 With(data, "failures(mtbf_h=0,events=3000:9000:gpu:a/0:2500)"));
+    CHECK(ends[0] == Approx(first));
+    CHECK(ends[1] == Approx(second));
+  };
+  check(5, 0.5, 5000.0, 5100.0);
+  check(4, 0.5, 7600.0, 2500.0);
+  check(4, 0.0, 11600.0, 2500.0);
+}
+
 }  // namespace berth

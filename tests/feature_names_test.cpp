@@ -28,7 +28,6 @@ const std::map<std::string, std::set<std::string>> kMayName = {
     // schedulers that use them
     {"baselines/adaptive/", {"goodput"}},
     {"baselines/composition/anticipate.cpp", {"latency"}},
-    {"baselines/composition/evacuate.cpp", {"failures"}},
     {"baselines/composition/replay.cpp", {"elasticity", "partitions", "services", "sharing", "stages"}},
     {"baselines/composition/reservation.cpp", {"forecast"}},
     {"baselines/dependencies/", {"stages"}},

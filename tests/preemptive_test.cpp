@@ -229,6 +229,12 @@ TEST_CASE("preempt_migrate: stops a job exactly when that saves time, whatever i
   });
 }
 
+// Of five GPUs the longest job has one and the next four, of which the pair that comes at 100 s needs two: the longest goes on.
+TEST_CASE("preempt_migrate: stops nobody whom another's GPUs make needless", "[baselines]") {
+  CHECK(Ends("preempt_migrate", Tiny({{"a", 5}}, {{1.0}}, {{0, 50000, 0, 4}, {0, 60000}, {100, 1000, 0, 2}})) ==
+        std::vector<double>{51000, 60000, 1100});
+}
+
 TEST_CASE("preempt_migrate: moves a job exactly when it then ends sooner", "[baselines]") {
   // Type a at 2 steps/s is held by job 0 until 10; job 1 (s steps) runs on b at 1 and may move then.
   int moves = 0;

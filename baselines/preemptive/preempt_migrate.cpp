@@ -4,9 +4,9 @@
 //   start    waiting jobs, the shortest remaining time first, on the fastest type with room;
 //   migrate  a running job to a faster type with room, when what is left there and the cost of moving take
 //            less than what is left here;
-//   preempt  for a waiting job w those on a type with most left: w gains the wait until enough GPUs would
-//   free
-//            by themselves, each of them loses w's run and its own stop and restart.
+//   preempt  for a waiting job w those on a type with most left, but nobody whom another one's GPUs make
+//            needless: w gains the wait until enough GPUs would free by themselves, each of them loses w's
+//            run and its own stop and restart.
 //
 // For one GPU the last is the exchange argument of SRPT with costs: stop v for w when r_v > p_w + cost, which
 // is what makes the sum of their completion times smaller.
@@ -130,15 +130,19 @@ class PreemptMigrate final : public Scheduler {
       break;
     }
     if (wait == kNever) return 0.0;  // jobs that start now are in the way: they are shorter
-    double gain = wait;
     room = room_[U(type)];
     for (auto entry = here_.rbegin(); entry != here_.rend() && room < view.Gang(job); ++entry) {
       const int freed = FreedBy(view, entry->second);
-      if (freed == 0) continue;
-      room += freed;
-      gain -= run + margin_ * StartSeconds(view, entry->second, type, type);
-      victims.push_back(entry->second);
+      if (freed > 0) room += freed, victims.push_back(entry->second);
     }
+    std::erase_if(victims, [&](int victim) {  // whom a wider one that came after makes needless
+      const int freed = FreedBy(view, victim);
+      if (room - freed < view.Gang(job)) return false;
+      room -= freed;
+      return true;
+    });
+    double gain = wait;
+    for (int victim : victims) gain -= run + margin_ * StartSeconds(view, victim, type, type);
     return gain;
   }
 

@@ -17,9 +17,10 @@ namespace nb = nanobind;
 namespace berth {
 namespace {
 
-HeldPolicy Load(const std::string& file) {
+// `called`: the name that errors give it, where that is not the file's.
+HeldPolicy Load(const std::string& file, const std::string& called) {
   const nb::gil_scoped_release release;
-  return {std::make_shared<const PolicyBundle>(LoadBundle(file)), file};
+  return {std::make_shared<const PolicyBundle>(LoadBundle(file)), called.empty() ? file : called};
 }
 
 // "name=value" a line.
@@ -127,7 +128,7 @@ void AddPolicies(nb::module_& module) {
       .def("save", Save, nb::arg("path"), "As a policy file (.h5).")
       .def("explain_view", ExplainView, nb::arg("view"), "As JSON; see berth.Policy.explain.")
       .def("explain_at", ExplainAt, nb::arg("keywords"), "As JSON; see berth.Policy.explain.");
-  module.def("load_policy", Load, nb::arg("path"), "berth.Error where it is none.");
+  module.def("load_policy", Load, nb::arg("path"), nb::arg("called") = "", "berth.Error where it is none.");
 }
 
 }  // namespace berth

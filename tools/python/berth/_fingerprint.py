@@ -8,7 +8,6 @@ import marshal
 import os
 import pathlib
 import pickle
-import tempfile
 import types
 import weakref
 from collections.abc import Iterator
@@ -24,13 +23,9 @@ _FIRST: weakref.WeakKeyDictionary[type[Any], dict[int, tuple[Any, bytes]]] = wea
 
 def fingerprint(scheduler: SchedulerLike) -> str:
     """16 hexadecimal digits, the same in every process where nothing has changed."""
-    found = hashlib.sha256()
     if isinstance(scheduler, Policy):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "policy.h5"
-            scheduler._core.save(os.fspath(path))
-            found.update(path.read_bytes())
-        return found.hexdigest()[:16]
+        return hashlib.sha256(scheduler._content()).hexdigest()[:16]
+    found = hashlib.sha256()
     kind = scheduler if isinstance(scheduler, type) else type(scheduler)
     for its in kind.__mro__:
         if its not in (Scheduler, object):
@@ -130,6 +125,8 @@ class _Pickler(pickle.Pickler):
         """So that what cannot be pickled, a lock say, does not hide what stands beside it."""
         if isinstance(value, (staticmethod, classmethod, property)):
             return type(value), tuple(_functions(value))
+        if isinstance(value, Policy):
+            return bytes, (value._content(),)
         try:
             return NotImplemented if type(value) in copyreg.dispatch_table else value.__reduce_ex__(4)
         except Exception:

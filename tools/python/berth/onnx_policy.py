@@ -1,6 +1,5 @@
 """Networks of other libraries as schedulers."""
 
-import copy
 import os
 import pathlib
 import re
@@ -13,7 +12,7 @@ from berth import _berth
 from berth._arguments import texts_of
 from berth.jobs import Jobs, workload_of
 from berth.scheduler import Scheduler
-from berth.typing import Knowledge, Option, StrPath, Workload
+from berth.typing import Knowledge, Option, Record, StrPath, Workload
 
 __all__ = ["OnnxPolicy"]
 
@@ -61,10 +60,6 @@ class OnnxPolicy(Scheduler):
     """
 
     def __init__(self, path: StrPath, env: Any = None, *, workload: Workload | None = None, **keywords: Option) -> None:
-        try:
-            import onnxruntime
-        except ImportError:
-            raise ImportError("OnnxPolicy needs onnxruntime: pip install onnxruntime") from None
         spec, jobs = workload_of(workload)
         its, its_jobs = _of_environment(env)
         given = texts_of(dict(keywords, workload=spec))
@@ -74,23 +69,41 @@ class OnnxPolicy(Scheduler):
         self.path: pathlib.Path = pathlib.Path(path)
         self.name = re.sub(r"[^\w .+/-]", "_", self.path.stem if re.match(r"[A-Za-z_]", self.path.stem) else f"_{self.path.stem}",
                            flags=re.ASCII)
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = settings.inter_op_num_threads = 1
-        if not self.path.is_file():
-            raise _berth.Error(f"{os.fspath(path)}: expected an ONNX model, found no such file")
         try:
-            self._session = onnxruntime.InferenceSession(os.fspath(path), settings, providers=["CPUExecutionProvider"])
-        except Exception as error:  # of many classes of its own
-            raise _berth.Error(f"{os.fspath(path)}: expected an ONNX model, found: {str(error).splitlines()[0]}") from None
+            self._model = self.path.read_bytes()
+        except OSError:
+            raise self._wrong("expected an ONNX model, found no such file that can be read") from None
+        self._session = self._opened()
         self._inputs = [self._input(i, given) for i, given in enumerate(self._session.get_inputs())]
         self._reads_mask = any(masks for _, masks, _, _ in self._inputs)
         self._output = self._session.get_outputs()[0].name
         self._answer: NDArray[Any] = np.zeros(0)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "OnnxPolicy":
-        other = copy.copy(self)  # the session is any number of threads'
-        other._point = _berth.DecisionPoint(*self._keywords)
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), _point=_berth.DecisionPoint(*self._keywords))  # the session is any number of threads'
         return other
+
+    def __getstate__(self) -> Record:
+        return {name: value for name, value in vars(self).items() if name not in ("_point", "_session")}
+
+    def __setstate__(self, state: Record) -> None:
+        vars(self).update(state, _point=_berth.DecisionPoint(*state["_keywords"]))
+        self._session = self._opened()
+
+    def _opened(self) -> Any:
+        """A session of the model: of its file, beside which weights may lie, where that is still the same, else of its bytes."""
+        try:
+            import onnxruntime
+        except ImportError:
+            raise ImportError("OnnxPolicy needs onnxruntime: pip install onnxruntime") from None
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+        there = self.path.is_file() and self.path.read_bytes() == self._model
+        try:
+            return onnxruntime.InferenceSession(os.fspath(self.path) if there else self._model, settings, providers=["CPUExecutionProvider"])
+        except Exception as error:  # of many classes of its own
+            raise self._wrong(f"expected an ONNX model, found: {str(error).splitlines()[0]}") from None
 
     def reset(self, view: _berth.View) -> None:
         """A run begins. berth.Error where its cluster has other GPU types than the environment's."""

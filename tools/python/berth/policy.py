@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import tempfile
 
 from berth import _berth
 from berth._arguments import texts_of
@@ -17,7 +18,7 @@ class Policy:
     """A trained policy; stands wherever a scheduler does. `load_policy` reads one, `train` makes one.
 
     Attributes: `path`, its file; `name`, in tables, to be set at will; `training`, of what `train` gave the outcome, by the keys
-    of ``berth train --json``, else None. What decides is in memory, whatever becomes of the file.
+    of ``berth train --json``, else None. What decides is in memory, whatever becomes of the file, and travels when it is pickled.
 
     Threads: any number at once.
 
@@ -43,6 +44,30 @@ class Policy:
 
     def __repr__(self) -> str:
         return f"Policy({os.fspath(self.path)!r})"
+
+    def __copy__(self) -> "Policy":
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Policy":
+        return self.__copy__()  # what decides never changes
+
+    def __getstate__(self) -> Record:
+        return dict(vars(self), _core=self._content())
+
+    def __setstate__(self, state: Record) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "policy.h5")
+            pathlib.Path(path).write_bytes(state["_core"])
+            vars(self).update(state, _core=_berth.load_policy(path, os.fspath(state["path"])))
+
+    def _content(self) -> bytes:
+        """What is in its file, wherever that has gone."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "policy.h5")
+            self._core.save(path)
+            return pathlib.Path(path).read_bytes()
 
     @property
     def card(self) -> Record:

@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from berth import _berth
@@ -47,7 +48,8 @@ def sweep(over: str | Mapping[str, Iterable[Option] | Option],
         Axes with their values, a mapping or the text of ``--over``. ``{axis}`` in other keywords stands for the value; an axis with
         a keyword's name sets it.
     schedulers, workload, cluster, features, seeds, scenario
-        As of `evaluate`, without generators of jobs. Schedulers in Python must be picklable for an executor of other processes.
+        As of `evaluate`, without generators of jobs. For an executor of other processes schedulers in Python must be picklable, as
+        policies are.
     out
         A folder for the cells, in which the same call goes on where it was. A scheduler of Python's that has changed since (the source
         of its class or of one that it inherits from, their attributes and its own, what its functions take by default or from functions
@@ -73,7 +75,8 @@ def sweep(over: str | Mapping[str, Iterable[Option] | Option],
     Raises
     ------
     berth.Error
-        What the command line says; and where workers are lost three times in a row without a cell in between.
+        What the command line says; where a scheduler cannot be pickled for a ``ProcessPoolExecutor``; and where workers are lost three
+        times in a row without a cell in between.
     ImportError
         Where ``progress=True`` lacks tqdm.
 
@@ -93,12 +96,12 @@ def sweep(over: str | Mapping[str, Iterable[Option] | Option],
     texts = texts_of(dict(keywords, workload=workload, cluster=cluster, features=features, scenario=scenario, seeds=seeds_of(seeds)))
     show, close = _shown(progress)
     run = None
-    if executor is not None:
-        texts.setdefault("threads", "1")
-        asked = (axes, own, texts)
-        run = functools.partial(_spread, asked, _Executors(executor), show)
     with contextlib.ExitStack() as stack:
         stack.callback(close)
+        if executor is not None:
+            texts.setdefault("threads", "1")
+            executors = stack.enter_context(contextlib.closing(_Executors(executor)))
+            run = functools.partial(_spread, (axes, own, texts), executors, show)
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else utf8_of("out", os.fspath(out))
         content = [] if out is None else [(name, fingerprint(scheduler)) for name, scheduler in zip(names, own or []) if name in factories]
         rows = _berth.sweep(axes, names, factories, texts, folder, _berth.__file__, content, run, show)
@@ -266,36 +269,47 @@ class _Executors:
             self.now.shutdown(wait=True, cancel_futures=True)
 
 
+def _check_travels(schedulers: list[SchedulerLike]) -> None:
+    """CPython's pool of processes may hang for good when it meets what cannot be pickled."""
+    for scheduler in schedulers:
+        try:
+            ForkingPickler.dumps(scheduler)
+        except Exception as error:  # whatever cannot be pickled says so in its own way
+            raise _berth.Error(f"schedulers: expected what can be pickled for an executor of other processes, found {scheduler!r}: "
+                               f"{error}") from error
+
+
 def _spread(asked: Asked, executors: _Executors, show: Show | None, todo: list[int], write: Callable[[int, str], None]) -> None:
     """Has the cells `todo` run by an executor, and those of lost workers again; write(cell, text) keeps one."""
     left, lost = dict.fromkeys(todo), 0
-    with contextlib.closing(executors):
-        while left:
-            before = len(left)
-            futures: dict[concurrent.futures.Future[str], int] = {}
-            try:
-                for cell in left:
-                    futures[executors.now.submit(_cell, *asked, cell)] = cell
-                for future in concurrent.futures.as_completed(futures):
-                    text = future.result()
-                    cell = futures[future]
-                    write(cell, text)
+    if isinstance(executors.now, concurrent.futures.ProcessPoolExecutor):
+        _check_travels(asked[1] or [])
+    while left:
+        before = len(left)
+        futures: dict[concurrent.futures.Future[str], int] = {}
+        try:
+            for cell in left:
+                futures[executors.now.submit(_cell, *asked, cell)] = cell
+            for future in concurrent.futures.as_completed(futures):
+                text = future.result()
+                cell = futures[future]
+                write(cell, text)
+                del left[cell]
+                if show is not None:
+                    show(len(todo) - len(left), len(todo))
+        except concurrent.futures.BrokenExecutor as error:
+            for future, cell in futures.items():  # what has come in all the same
+                if cell in left and future.done() and not future.cancelled() and future.exception() is None:
+                    write(cell, future.result())
                     del left[cell]
-                    if show is not None:
-                        show(len(todo) - len(left), len(todo))
-            except concurrent.futures.BrokenExecutor as error:
-                for future, cell in futures.items():  # what has come in all the same
-                    if cell in left and future.done() and not future.cancelled() and future.exception() is None:
-                        write(cell, future.result())
-                        del left[cell]
-                lost = 0 if len(left) < before else lost + 1
-                if lost == _TRIES or not executors.another():
-                    raise _berth.Error(f"executor: its workers are lost ({error}), with {len(todo) - len(left)} of {len(todo)} cells "
-                                       "done; with out= they are kept, and the same call goes on") from error
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                raise
+            lost = 0 if len(left) < before else lost + 1
+            if lost == _TRIES or not executors.another():
+                raise _berth.Error(f"executor: its workers are lost ({error}), with {len(todo) - len(left)} of {len(todo)} cells "
+                                   "done; with out= they are kept, and the same call goes on") from error
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
 
 
 def _sweep_table(rows: list[Record], axes: Axes) -> Sweep:

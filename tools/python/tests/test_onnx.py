@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import pathlib
+import pickle
 import subprocess
 import tempfile
 import unittest
@@ -141,6 +142,26 @@ class OnnxPolicy(unittest.TestCase):
             policy = berth.OnnxPolicy(plain, env_of)
             policy.name = name
             self.assertEqual(list(berth.evaluate(policy, seeds="1000:1003", **of)["signature"]), list(logs["plain"]))
+
+    def test_pickled_it_is_the_same_with_its_file_or_without(self):
+        import torch
+
+        env = berth.make("HeteroCluster-v0", **HETERO)
+        path = self.export(self.network(env), (torch.zeros(1, env.observation_space.shape[0]),))
+        of = {key: HETERO[key] for key in ("workload", "cluster")}
+        policy = Recorded(path, env)
+        policy.name = "mine"
+        first = berth.simulate(policy, seed=1000, **of).signature
+        said = pickle.dumps(policy)
+        for what in ("there", "another", "gone"):
+            if what == "another":
+                self.export(self.network(env, seed=6), (torch.zeros(1, env.observation_space.shape[0]),))
+            elif what == "gone":
+                path.unlink()
+            with self.subTest(what):
+                other = pickle.loads(said)
+                self.assertEqual((type(other), other.name, other.path, other.knowledge), (Recorded, "mine", path, policy.knowledge))
+                self.assertEqual(berth.simulate(other, seed=1000, **of).signature, first)
 
     def test_an_environment_whose_jobs_and_reward_are_pythons(self):
         import torch

@@ -1,14 +1,15 @@
 """berth.Policy: a policy's file in Python, as a scheduler, its card, and what it explains."""
 
+import copy
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import tempfile
 import unittest
 
 import berth
-from support import SMALL
 
 BERTH = os.environ["BERTH"]
 POLICIES = pathlib.Path(__file__).parents[3] / "data" / "policies"
@@ -45,6 +46,40 @@ class Policies(unittest.TestCase):
             self.assertEqual(berth.simulate(other, **RUN).signature, berth.simulate(f"policy(file={SHIPPED})", **RUN).signature)
             with self.assertRaisesRegex(berth.Error, "nowhere"):
                 policy.save(os.path.join(folder, "nowhere", "copy.h5"))
+
+    def test_copied_or_pickled_it_is_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "gone.h5"
+            path.write_bytes(SHIPPED.read_bytes())
+            policy = berth.load_policy(path)
+        policy.name = "learned"
+        there = pickle.loads(pickle.dumps(policy))  # the file is not there any more
+        self.assertEqual((there.name, there.path, there.training, there.card), ("learned", path, None, policy.card))
+        one, other = (berth.simulate(its, **RUN).signature for its in (policy, there))
+        self.assertEqual(one, other)
+        with self.assertRaisesRegex(berth.Error, f"policy: {path} needs knowledge"):  # known by its name, not by a temporary file's
+            there.explain(knowledge="blind", **RUN)
+        for copied in (copy.copy(policy), copy.deepcopy(policy)):
+            self.assertIs(copied._core, policy._core)
+            copied.name = "another"
+            self.assertEqual(policy.name, "learned")
+
+    def test_a_scheduler_may_hold_one(self):
+        class Holds(berth.Scheduler):
+            knowledge = "oracle"
+
+            def __init__(self):
+                self.policy = berth.load_policy(SHIPPED)
+
+            def decide(self, view, decision):
+                self.policy.explain(view)
+                for job in view.waiting:
+                    if view.free_gpus[0] >= view.gang[job]:
+                        decision.start(job, 0)
+                        break
+
+        few = dict(RUN, workload="synthetic(rate=3,jobs=5)")
+        self.assertEqual(berth.simulate(Holds(), **few).signature, berth.simulate(Holds, **few).signature)
 
     def test_bad_files_and_names_are_one_line(self):
         with tempfile.NamedTemporaryFile(suffix=".h5") as file:

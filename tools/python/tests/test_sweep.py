@@ -169,12 +169,43 @@ class Sweep(unittest.TestCase):
             another.name = policy.name
             with self.assertRaisesRegex(berth.Error, "expected the scheduler .*hetero_oracle.h5 as it was"):
                 berth.sweep({"cluster": ["v100=2,p100=2,k80=2"]}, [another], **of)
+            held = [fingerprint(made(2, policy=its)) for its in (policy, another, berth.load_policy(policy.save(self.folder / "moved.h5")))]
+            self.assertEqual((held[0] == held[1], held[0] == held[2]), (False, True))
 
     def test_schedulers_of_python_travel(self):
         table = berth.sweep(AXES, ["fcfs", Shortest()], **GRID)
         self.assertEqual(list(table["scheduler"].unique()), ["fcfs", "Shortest"])
         with processes() as executor:
             self.assertTrue(same(berth.sweep(AXES, ["fcfs", Shortest()], executor=executor, **GRID), table))
+
+    def test_policies_travel_too(self):
+        policy = berth.load_policy(pathlib.Path(__file__).parents[3] / "data/policies/cluster/hetero_oracle.h5")
+        policy.name = "learned"
+        of = dict(workload="synthetic(rate={rate},jobs=20)", cluster="v100=2,p100=2,k80=2", seeds=range(2))
+        table = berth.sweep({"rate": [0.5, 1]}, ["fcfs", policy], **of)
+        self.assertTrue(same(berth.sweep({"rate": [0.5, 1]}, ["fcfs", policy], executor=lambda: processes(1), **of), table))
+
+    def test_what_cannot_travel_is_an_error_before_a_worker_sees_it(self):
+        class Here(Shortest):
+            """Of a function: no worker finds it."""
+
+        made = []
+
+        def make():
+            made.append(processes(1))
+            made[-1].submit = unittest.mock.Mock(side_effect=AssertionError("nothing is to be submitted"))
+            return made[-1]
+
+        for scheduler in (Here, Here()):
+            with self.subTest(scheduler), self.assertRaisesRegex(berth.Error, "schedulers: expected what can be pickled .* found .*Here") as caught:
+                berth.sweep(AXES, ["fcfs", scheduler], executor=make, **GRID)
+            self.assertIsNotNone(caught.exception.__cause__)
+        with self.assertRaisesRegex(berth.Error, "fcsf"):  # before there are cells
+            berth.sweep(AXES, "fcsf", executor=make, **GRID)
+        for executor in made:
+            with self.assertRaisesRegex(RuntimeError, "after shutdown"):
+                concurrent.futures.ProcessPoolExecutor.submit(executor, abs, -1)
+        self.assertEqual(len(made), 3)
 
     def test_cells_of_a_worker_that_is_killed_are_done_again(self):
         larger = dict(workload="queueing(rate={rate},jobs=4000)")  # so that cells are under way then

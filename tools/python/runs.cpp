@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <iostream>
 #include <limits>
 
@@ -80,8 +81,10 @@ T Get(nb::handle row, const char* key, T otherwise) {
   return read;
 }
 
-// Rows of EvaluateRows, or what is left of them, as `schedulers` of the JSON of `berth evaluate`.
+// Rows of EvaluateRows, or what is left of them, as `schedulers` of the JSON of `berth evaluate`. What is
+// made from what no row has means nothing: berth/results.py leaves it out.
 std::string Summarize(Records list) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   std::vector<ResultRow> rows;
   std::vector<std::vector<std::int64_t>> seeds;
   for (const nb::handle one : list) {
@@ -94,7 +97,7 @@ std::string Summarize(Records list) {
     }
     RunResult run;
     run.metrics.jobs = Get(one, "jobs", 0), run.metrics.unfinished = Get(one, "unfinished", 0);
-    for (const MetricField& field : MetricFields()) field.Set(run.metrics, Get(one, field.key, 0.0));
+    for (const MetricField& field : MetricFields()) field.Set(run.metrics, Get(one, field.key, kNone));
     run.decisions = Get<std::int64_t>(one, "decisions", 0);
     run.decision_us_mean = Get(one, "decision_us_mean", 0.0);
     run.decision_us_p99 = Get(one, "decision_us_p99", 0.0), run.wall_s = Get(one, "wall_s", 0.0);
@@ -102,7 +105,13 @@ std::string Summarize(Records list) {
     rows[i].runs.push_back(std::move(run));
     seeds[i].push_back(Get<std::int64_t>(one, "seed", 0));
   }
-  for (std::size_t i = 1; i < rows.size(); ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::int64_t> sorted = seeds[i];
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end())
+      throw Error(
+          Join("summary: expected each seed of ", rows[i].scheduler, " once, found ", *twice, " again"));
     if (seeds[i] != seeds[0])
       throw Error(Join("summary: expected the seeds of ", rows[0].scheduler,
                        " of every scheduler, in one order, ", "found others of ", rows[i].scheduler));

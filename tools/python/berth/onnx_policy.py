@@ -100,8 +100,9 @@ class OnnxPolicy(Scheduler):
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = settings.inter_op_num_threads = 1
         there = self.path.is_file() and self.path.read_bytes() == self._model
+        model = os.fspath(self.path) if there else self._model
         try:
-            return onnxruntime.InferenceSession(os.fspath(self.path) if there else self._model, settings, providers=["CPUExecutionProvider"])
+            return onnxruntime.InferenceSession(model, settings, providers=["CPUExecutionProvider"])
         except Exception as error:  # of many classes of its own
             raise self._wrong(f"expected an ONNX model, found: {str(error).splitlines()[0]}") from None
 

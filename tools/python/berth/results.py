@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "Simulation", "check_scheduler", "evaluate", "simulate"]
 
+_MADE_FROM = ("scheduler", "seed", "jobs", "mean_jct_s")  # no summary without them
+_OF_OTHERS = {"unstable": {"backlog_growth"}, "decision_us_mean": {"decision_us_mean", "decisions"}}  # figures of other columns
+
 
 def evaluate(schedulers: SchedulerLike | Iterable[SchedulerLike] | None = None, *, workload: Workload | None = None,
              cluster: StrPath | None = None, features: str | None = None, seeds: Seeds | None = None,
@@ -258,8 +261,12 @@ class Rows(list[dict[str, Any]]):
 
 
 def summary_of(rows: list[Record]) -> list[Record]:
-    """As the CSV of `berth evaluate`, with every figure: means over seeds, and of the mean JCT and its ratio to the
-    first scheduler's 95% intervals, paired over seeds."""
+    """As the CSV of `berth evaluate`, with every figure that the rows have: means over seeds, and of the mean JCT and its ratio to
+    the first scheduler's 95% intervals, paired over seeds."""
+    given = set.intersection(*(set(row) for row in rows)) if rows else set(_MADE_FROM)
+    for name in _MADE_FROM:
+        if name not in given:
+            raise KeyError(f"summary: expected the columns of berth.evaluate, found none {name!r}")
     summaries: list[Record] = []
     for row in json.loads(_berth.summarize(rows)):
         low, high = row.pop("mean_jct_ci95_s") or (math.nan, math.nan)
@@ -268,8 +275,9 @@ def summary_of(rows: list[Record]) -> list[Record]:
             first = summaries[0]["mean_jct_s"] if summaries else row["mean_jct_s"]
             ratio = {"mean": row["mean_jct_s"] / first if row["mean_jct_s"] and first else math.nan}
         row.pop("workloads")
-        figures = {key: _figure(value) for key, value in row.items()}
-        head = {key: figures.pop(key) for key in ("scheduler", "knowledge", "jobs", "unfinished", "unstable", "mean_jct_s")}
+        figures = {key: _figure(value) for key, value in row.items() if given.issuperset(_OF_OTHERS.get(key, {key}))}
+        head = {key: figures.pop(key) for key in ("scheduler", "knowledge", "jobs", "unfinished", "unstable", "mean_jct_s")
+                if key in figures}
         summaries.append(head | {
             "mean_jct_low_s": low, "mean_jct_high_s": high, "jct_ratio": ratio["mean"],
             "jct_ratio_low": ratio.get("low", math.nan), "jct_ratio_high": ratio.get("high", math.nan)} | figures)

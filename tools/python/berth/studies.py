@@ -30,7 +30,6 @@ Axes = list[tuple[str, list[str]]]
 Asked = tuple[Axes, list[SchedulerLike] | None, dict[str, str]]
 Show = Callable[[int, int], object]
 
-_NOT_KEPT = {"knowledge", "decision_us_mean", "decision_us_p99", "wall_s"}  # of what a cell's file has
 _TRIES = 3  # how often workers may be lost with nothing done in between
 
 
@@ -344,7 +343,6 @@ def cells_of(rows: list[Record], axes: Sequence[str]) -> list[Record]:
     lines = []
     for cell, its in cells.items():
         for line in summary_of(its):
-            line = {key: value for key, value in line.items() if key not in _NOT_KEPT}
             lines.append({"cell": cell} | {axis: its[0][axis] for axis in axes} | line)
     return lines
 

@@ -101,6 +101,35 @@ class Evaluate(unittest.TestCase):
         one = berth.evaluate(["fcfs", "srpt"], seeds=1000, **SMALL).summary()
         self.assertEqual(one["jct_ratio"].iloc[1], one["mean_jct_s"].iloc[1] / one["mean_jct_s"].iloc[0])
 
+    def test_a_summary_says_what_its_rows_have_and_no_more(self):
+        table = berth.evaluate(["fcfs", "srpt"], seeds="1000:1003", **SMALL)
+        whole = table.summary()
+        for left_out, gone in [("p99_jct_s", {"p99_jct_s"}), ("knowledge", {"knowledge"}), ("unfinished", {"unfinished"}),
+                               ("backlog_growth", {"backlog_growth", "unstable"}), ("decisions", {"decisions", "decision_us_mean"}),
+                               ("signature", {"signature"})]:
+            some = table.drop(columns=left_out).summary()
+            with self.subTest(left_out):
+                self.assertEqual(set(whole.columns) - set(some.columns), gone)
+                self.assertTrue(some.equals(whole[some.columns]))
+        needed = ["scheduler", "seed", "jobs", "mean_jct_s"]
+        self.assertEqual(list(table[needed].summary().columns), ["jobs", "mean_jct_s", "mean_jct_low_s", "mean_jct_high_s", "jct_ratio",
+                                                                 "jct_ratio_low", "jct_ratio_high"])
+        rows = table.to_dict("records")
+        del rows[1]["utilization"]  # of one row alone
+        self.assertNotIn("utilization", results.Rows(rows).summary()[0])
+        for name in needed:
+            with self.subTest(name), self.assertRaisesRegex(KeyError, f"expected the columns of berth.evaluate, found none '{name}'"):
+                table.drop(columns=name).summary()
+
+    def test_a_seed_counts_once(self):
+        table = berth.evaluate(["fcfs", "srpt"], seeds="1000:1003", **SMALL)
+        rows = table.to_dict("records")
+        for twice in (table.loc[[0, 1, 2, 3, 4, 5, 5]], results.Rows(rows + rows[5:])):
+            with self.assertRaisesRegex(berth.Error, "expected each seed of srpt once, found 1002 again"):
+                twice.summary()
+        with self.assertRaisesRegex(berth.Error, "expected each seed of fcfs once, found 1000 again"):
+            results.Rows(rows + rows).summary()
+
     def test_a_figure_beyond_what_is_measured_is_infinite_in_a_summary_too(self):
         # A replica answers a request each 5 s and two come a second, for hours.
         of = dict(workload="queueing(rate=100,jobs=5)", cluster="v100=3", clock="event", seeds=range(2))

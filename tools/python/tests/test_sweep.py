@@ -67,6 +67,8 @@ class Sweep(unittest.TestCase):
         self.assertEqual([float(line["mean_jct_s"]) for line in summary], list(ours["mean_jct_s"]))
         self.assertEqual([float(line["jct_ratio"]) for line in summary], list(ours["jct_ratio"]))
         self.assertEqual(len(table[table["cell"] < 2].summary()), 4)
+        with self.assertRaisesRegex(berth.Error, "expected each seed of srpt once, found 2 again"):
+            table.loc[[*range(36), 35]].summary()
         # Of text the same axes, and without pandas the same rows.
         text = berth.sweep("rate=1,2;cluster=v100=2|v100=3|v100=2,k80=2", "fcfs;srpt", **GRID)
         self.assertTrue(same(text, table))

@@ -269,18 +269,18 @@ def summary_of(rows: list[Record]) -> list[Record]:
             raise KeyError(f"summary: expected the columns of berth.evaluate, found none {name!r}")
     summaries: list[Record] = []
     for row in json.loads(_berth.summarize(rows)):
-        low, high = row.pop("mean_jct_ci95_s") or (math.nan, math.nan)
+        low, high = row.pop("mean_jct_ci95_s") or (None, None)
         ratio = row.pop("jct_ratio")
         if ratio is None:  # one workload
             first = summaries[0]["mean_jct_s"] if summaries else row["mean_jct_s"]
-            ratio = {"mean": row["mean_jct_s"] / first if row["mean_jct_s"] and first else math.nan}
+            ratio = {"mean": row["mean_jct_s"] / first if row["mean_jct_s"] and first else None, "low": None, "high": None}
         row.pop("workloads")
         figures = {key: _figure(value) for key, value in row.items() if given.issuperset(_OF_OTHERS.get(key, {key}))}
         head = {key: figures.pop(key) for key in ("scheduler", "knowledge", "jobs", "unfinished", "unstable", "mean_jct_s")
                 if key in figures}
         summaries.append(head | {
-            "mean_jct_low_s": low, "mean_jct_high_s": high, "jct_ratio": ratio["mean"],
-            "jct_ratio_low": ratio.get("low", math.nan), "jct_ratio_high": ratio.get("high", math.nan)} | figures)
+            "mean_jct_low_s": _figure(low), "mean_jct_high_s": _figure(high), "jct_ratio": _figure(ratio["mean"]),
+            "jct_ratio_low": _figure(ratio["low"]), "jct_ratio_high": _figure(ratio["high"])} | figures)
     return summaries
 
 

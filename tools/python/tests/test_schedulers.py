@@ -121,6 +121,19 @@ class Evaluate(unittest.TestCase):
             with self.subTest(name), self.assertRaisesRegex(KeyError, f"expected the columns of berth.evaluate, found none '{name}'"):
                 table.drop(columns=name).summary()
 
+    def test_who_completes_nothing_has_numbers_that_are_none(self):
+        class Idle(berth.Scheduler):
+            def decide(self, view, decision):
+                pass
+
+        bounds = ["mean_jct_low_s", "mean_jct_high_s", "jct_ratio", "jct_ratio_low", "jct_ratio_high"]
+        for seeds in ("1000:1002", 1000):
+            summary = berth.evaluate([Idle, "fcfs"], seeds=seeds, max_time=1e5, **SMALL).summary()  # while jobs still come
+            self.assertEqual([kind.kind for kind in summary[["mean_jct_s", *bounds]].dtypes], ["f"] * 6)
+            self.assertTrue(summary.loc["Idle", bounds].isna().all())
+            self.assertTrue(summary["jct_ratio"].isna().all())
+            self.assertEqual(summary.loc["fcfs", bounds[:2]].isna().tolist(), [seeds == 1000] * 2)
+
     def test_a_seed_counts_once(self):
         table = berth.evaluate(["fcfs", "srpt"], seeds="1000:1003", **SMALL)
         rows = table.to_dict("records")

@@ -11,6 +11,7 @@
 #include "data/tables/write_tables.hpp"
 #include "data/workloads.hpp"
 #include "env/base/index.hpp"
+#include "env/base/spec.hpp"
 #include "tools/evaluation_plan.hpp"
 #include "tools/policy_semantics.hpp"
 #include "tools/python/keywords.hpp"
@@ -322,6 +323,9 @@ void AddRuns(nb::module_& module) {
              "run, and the columns of jobs, events and series; see berth.simulate.");
   module.def("tables_of", TablesOfFile, nb::arg("path"),
              "A scenario file as the texts of jobs.csv, speeds.csv and cluster.toml.");
+  module.def(
+      "split_specs", [](const std::string& text) { return SplitOutsideParentheses(text, ';'); },
+      nb::arg("text"), "The specs between ';' of a text.");
   module.def("check", Check, nb::arg("name"), nb::arg("factories"), nb::arg("rejects"),
              "Name and sentence of each check; berth.Error at the first that does not hold.");
   module.def("bootstrap_mean", MeanOf, nb::arg("values"), "Mean, and the bounds of its 95% interval.");

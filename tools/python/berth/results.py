@@ -34,8 +34,8 @@ def evaluate(schedulers: SchedulerLike | Iterable[SchedulerLike] | None = None, 
     Parameters
     ----------
     schedulers
-        Specs of the command line, objects or classes of `Scheduler`, policies; the first is what ratios are to. None: the command
-        line's usual ones.
+        Specs of the command line, objects or classes of `Scheduler`, policies, each once; the first is what ratios are to. None: the
+        command line's usual ones.
     workload
         A spec of a generator ("synthetic(rate=1,jobs=100)"), or jobs of your own (`Jobs`).
     cluster

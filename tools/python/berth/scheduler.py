@@ -73,13 +73,15 @@ def named(schedulers: SchedulerLike | Iterable[SchedulerLike]) -> tuple[list[str
         raise TypeError(f"schedulers: expected specs, berth.Scheduler or classes of it, found {schedulers!r}")
     for scheduler in schedulers:
         if isinstance(scheduler, str):
-            names.extend(spec for spec in [utf8_of("schedulers", scheduler).strip()] if spec)
+            names += _berth.split_specs(utf8_of("schedulers", scheduler))
             continue
         name, factory = factory_of(scheduler)
-        if name in factories or name in names:
-            raise Error(f"schedulers: expected names that differ, found {name!r} twice; set the attribute `name`")
         names.append(name)
         factories[name] = factory
+    for name in names:
+        if names.count(name) > 1:
+            more = "; set the attribute `name`" if name in factories else ""
+            raise Error(f"schedulers: expected names that differ, found {name!r} twice{more}")
     if not names:
         raise Error("schedulers: expected specs, found none")
     return names, factories
@@ -99,6 +101,8 @@ def factory_of(scheduler: Scheduler | Policy | type[Scheduler]) -> tuple[str, Ca
 def _checked(name: object) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][\w .+/-]*", name):
         raise Error(f"schedulers: name: expected letters, digits and any of ' _.+-/', found {name!r}")
+    if name == "all":
+        raise Error("schedulers: name: expected another than 'all', which stands for every scheduler of Berth's")
     return name
 
 

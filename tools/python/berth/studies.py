@@ -16,7 +16,7 @@ from berth import _berth
 from berth._fingerprint import fingerprint
 from berth._arguments import seeds_of, text_of, texts_of, utf8_of
 from berth.results import frame_of, has_pandas, summary_of
-from berth.scheduler import named
+from berth.scheduler import factory_of, named
 from berth.typing import Option, Record, SchedulerLike, Seeds, StrPath
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def sweep(over: str | Mapping[str, Iterable[Option] | Option],
             executors = stack.enter_context(contextlib.closing(_Executors(executor)))
             run = functools.partial(_spread, (axes, own, texts), executors, show)
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else utf8_of("out", os.fspath(out))
-        content = [] if out is None else [(name, fingerprint(scheduler)) for name, scheduler in zip(names, own or []) if name in factories]
+        content = [(factory_of(its)[0], fingerprint(its)) for its in own or [] if out is not None and not isinstance(its, str)]
         rows = _berth.sweep(axes, names, factories, texts, folder, _berth.__file__, content, run, show)
     return _sweep_table(rows, axes)
 

@@ -42,6 +42,11 @@ def with_decide(decide, knowledge="none"):
     return type("Mine", (berth.Scheduler,), {"decide": lambda self, view, decision: decide(view, decision), "knowledge": knowledge})
 
 
+def named(name):
+    """First, by that name."""
+    return type(name, (First,), {})
+
+
 def command_line(*words):
     """The JSON of `berth evaluate`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -143,6 +148,15 @@ class Evaluate(unittest.TestCase):
         with self.assertRaisesRegex(berth.Error, "expected each seed of fcfs once, found 1000 again"):
             results.Rows(rows + rows).summary()
 
+    def test_a_text_may_hold_several_specs(self):
+        texts = ["fcfs;adaptive(arms=fcfs|srpt)", named("srpt")]
+        table = berth.evaluate(texts, seeds=1000, **SMALL)
+        self.assertEqual(list(table["scheduler"]), ["fcfs", "adaptive(arms=fcfs|srpt)", "srpt"])
+        self.assertEqual(table["signature"][0], table["signature"][2])  # srpt is First, not Berth's
+        for ask in (berth.simulate, berth.check_scheduler):
+            with self.assertRaisesRegex(ValueError, "scheduler: expected one, found 2"):
+                ask("fcfs;srpt")
+
     def test_a_figure_beyond_what_is_measured_is_infinite_in_a_summary_too(self):
         # A replica answers a request each 5 s and two come a second, for hours.
         of = dict(workload="queueing(rate=100,jobs=5)", cluster="v100=3", clock="event", seeds=range(2))
@@ -162,7 +176,13 @@ class Evaluate(unittest.TestCase):
             ("fcfs", {"sceanrio": "x.h5"}, "'sceanrio'.*did you mean 'scenario'"),
             ("fcfs", {"scenario": "none.h5"}, "none.h5"),
             ("fcfs", {"seeds": range(0, 10, 2)}, "seeds: expected a range of step 1"),
-            (["fcfs", First, First()], {}, "names that differ, found 'First' twice"),
+            (["fcfs", First, First()], {}, "names that differ, found 'First' twice; set the attribute `name`"),
+            (["fcfs; srpt ", named("srpt")], {}, "names that differ, found 'srpt' twice; set the attribute `name`"),
+            ([named("adaptive"), "adaptive(arms=fcfs;srpt);adaptive"], {}, "names that differ, found 'adaptive' twice"),
+            (["fcfs", "srpt", "fcfs"], {}, "names that differ, found 'fcfs' twice$"),
+            ("fcfs;srpt;fcfs", {}, "names that differ, found 'fcfs' twice$"),
+            ([named("all")], {}, "name: expected another than 'all'"),
+            (" ; ", {}, "expected specs, found none"),
             (with_decide(print, "orakel"), {}, "'orakel'.*did you mean 'oracle'"),
             (with_decide(print, "oracle"), {"knowledge": "blind"}, "scheduler 'Mine' needs knowledge 'oracle', the scenario grants"),
         ]:

@@ -3,7 +3,7 @@
 import itertools
 import numbers
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,6 +40,36 @@ def utf8_of(name: str, text: object) -> str:
     if "\0" in text:  # where C ends it
         raise ValueError(f"{name}: expected text without NUL, found {text!r}")
     return text
+
+
+def cell_of(name: Callable[[], str], value: Any) -> str:
+    """`value` as a cell of a table: spans of time in s, dates as ISO 8601 has them, what is missing empty. ValueError of what is none."""
+    try:
+        if isinstance(value, str):
+            text = value
+        elif value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA, which compares with nothing; NaN, NaT
+            return ""
+        elif isinstance(value, np.timedelta64):
+            text = repr(_seconds_of(value))
+        elif hasattr(value, "total_seconds"):
+            text = repr(float(value.total_seconds()))
+        elif hasattr(value, "isoformat"):
+            text = value.isoformat()
+        else:
+            number = value.item() if isinstance(value, (np.number, np.ndarray)) else value
+            text = repr(number) if isinstance(number, float) else str(number)
+    except (TypeError, ValueError):  # an array, say, which is no cell
+        found = repr(value) if isinstance(value, np.generic) else type(value).__name__
+        raise ValueError(f"{name()}: expected text, a number, a date or a span of time, found {found}") from None
+    if not text.isascii() or "\0" in text:
+        utf8_of(name(), text)
+    return text.replace("\n", " ").replace("\r", " ") if "\n" in text or "\r" in text else text  # a row is a line
+
+
+def _seconds_of(span: np.timedelta64) -> float:
+    if np.datetime_data(span.dtype)[0] == "generic":
+        raise TypeError("a number without a unit")
+    return float(span / np.timedelta64(1, "s"))  # TypeError of months
 
 
 def texts_of(keywords: Mapping[str, object]) -> dict[str, str]:

@@ -7,9 +7,8 @@ import io
 import itertools
 import os
 from collections.abc import Mapping
-from typing import Any
 
-from berth._arguments import text_of, utf8_of
+from berth._arguments import cell_of, text_of
 from berth.typing import JobGenerator, StrPath, Workload
 
 __all__ = ["Jobs"]
@@ -26,6 +25,7 @@ class Jobs:
     The function alone may stand there too; `Jobs` adds speeds. A job is a mapping or a dataclass with the fields of a table of
     jobs (data/tables/README.md): ``arrival_s`` (s; time 0 is the first arrival), ``gpus``, and ``duration_s`` (s) or ``steps``;
     where wanted ``job_type``, ``tenant``, ``weight``, ``deadline_s``, ``limit_s`` (s), ``gpus_min``, ``gpus_max``, ``allowed``, ...
+    Spans of time (``datetime.timedelta`` and the like) and dates may stand for seconds; what is None or nan is not there.
 
     An evaluation's seed is handed on as it is, and all jobs are taken, 1,000,000 at most. Each episode of an environment has a
     seed drawn from the environment's, and as many jobs as it needs, of what may go on for ever. The same seed must give the
@@ -102,14 +102,5 @@ def _row(job: object, index: int) -> dict[str, str]:
             near = difflib.get_close_matches(str(name), [*_FIELDS, *_ALSO], 1)
             raise ValueError(f"job {index}: expected fields of a table of jobs, found {name!r}"
                              + (f" (did you mean {near[0]!r}?)" if near else ""))
-        row[field] = _cell(value)
+        row[field] = cell_of(lambda: f"job {index}: {name}", value)
     return row
-
-
-def _cell(value: Any) -> str:
-    if value is None or value != value:
-        return ""
-    if isinstance(value, str):
-        return utf8_of("field", value).replace("\n", " ")
-    number = value.item() if hasattr(value, "item") else value
-    return repr(number) if isinstance(number, float) else str(number)

@@ -9,13 +9,11 @@ import os
 import pathlib
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
-
 from berth import _berth
-from berth._arguments import texts_of, utf8_of
+from berth._arguments import cell_of, texts_of, utf8_of
 from berth.typing import Option, StrPath, Table
 
 if TYPE_CHECKING:
@@ -65,7 +63,7 @@ class Scenario:
 
     @classmethod
     def from_frame(cls, frame: Table, out: StrPath, *, cluster: StrPath, throughputs: Table | StrPath | None = None,
-                   columns: Mapping[str, str] | str | None = None, **keywords: Option) -> Scenario:
+                   columns: Mapping[str, str | None] | str | None = None, **keywords: Option) -> Scenario:
         """Writes a scenario file from a table with a job a row, as ``berth convert --format table`` does.
 
         Parameters
@@ -79,7 +77,8 @@ class Scenario:
         throughputs
             Measured speeds, a frame or a CSV file. None: every GPU type runs a job alike.
         columns
-            {"arrival": "submit_ts", ...} or "arrival=submit_ts,..."; what is not named is guessed.
+            {"arrival": "submit_ts", "tenant": None, ...} or "arrival=submit_ts,tenant=,..."; None: no column. What is not named is
+            guessed.
         **keywords
             The command line's options with ``_`` for ``-``: skip_bad, ...
 
@@ -94,7 +93,7 @@ class Scenario:
             Which keyword, or which row (from 0) and column.
         """
         if isinstance(columns, Mapping):
-            columns = ",".join(f"{field}={column}" for field, column in columns.items())
+            columns = ",".join(f"{field}={'' if column is None else column}" for field, column in columns.items())
         with tempfile.TemporaryDirectory() as folder:
             jobs = os.path.join(folder, "frame.csv")
             _write_csv("frame", frame, jobs)
@@ -112,7 +111,7 @@ class Scenario:
 
     @classmethod
     def from_parquet(cls, path: StrPath, out: StrPath, *, cluster: StrPath, throughputs: Table | StrPath | None = None,
-                     columns: Mapping[str, str] | str | None = None, **keywords: Option) -> Scenario:
+                     columns: Mapping[str, str | None] | str | None = None, **keywords: Option) -> Scenario:
         """As `from_frame`, of a Parquet file.
 
         Raises
@@ -186,47 +185,32 @@ def _by_row(text: str, folder: str) -> str:
 
 def _write_csv(name: str, frame: Any, path: str) -> None:
     if hasattr(frame, "to_csv") and hasattr(frame, "dtypes"):  # pandas
-        spans = {column: frame[column].dt.total_seconds() for column in frame.columns if frame[column].dtype.kind == "m"}
-        frame.assign(**spans).to_csv(path, index=False)
+        columns = [(column, frame.iloc[:, place]) for place, column in enumerate(frame.columns)]
     elif hasattr(frame, "write_csv") and hasattr(frame, "to_dict"):  # Polars, whose own CSV knows no durations
-        columns = frame.to_dict(as_series=False)
-        _write_columns(name, columns, path)
+        columns = list(frame.to_dict(as_series=False).items())
     elif hasattr(frame, "column_names") and hasattr(frame, "to_pylist"):  # pyarrow.Table
-        _write_columns(name, frame.to_pydict(), path)
+        held = frame.to_pydict()
+        columns = [(column, held[column]) for column in frame.column_names]
     elif isinstance(frame, Mapping):
-        _write_columns(name, frame, path)
+        columns = list(frame.items())
     else:
         raise TypeError(f"{name}: expected a data frame, a pyarrow.Table or a mapping of columns, found "
                         f"{type(frame).__name__}")
+    _write_columns(name, [(utf8_of(f"{name}: column", str(column)), values) for column, values in columns], path)
 
 
-def _write_columns(name: str, columns: Mapping[str, Any], path: str) -> None:
-    for column, values in columns.items():
+def _write_columns(name: str, columns: list[tuple[str, Any]], path: str) -> None:
+    for column, values in columns:
         if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
             raise ValueError(f"{name}: expected a sequence in column {column!r}, found {type(values).__name__}")
-    lengths = {column: len(values) for column, values in columns.items()}
+    lengths = {column: len(values) for column, values in columns}
+    if len(lengths) < len(columns):
+        [twice, *_] = [column for place, (column, _) in enumerate(columns) if column in [its for its, _ in columns[:place]]]
+        raise ValueError(f"{name}: expected columns of names that differ, found {twice!r} twice")
     if len(set(lengths.values())) != 1:
         raise ValueError(f"{name}: expected columns of one length, found {lengths or 'none'}")
     with open(path, "w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(columns)
-        rows.writerows(zip(*(list(_texts(name, column, values)) for column, values in columns.items())))
-
-
-def _texts(name: str, column: str, values: Iterable[Any]) -> Iterator[Any]:
-    for row, value in enumerate(values):
-        try:
-            yield _text(value)
-        except (TypeError, ValueError):  # an array, say, which is no cell
-            raise ValueError(f"{name}, row {row}: column {column!r}: expected text, a number, a date or a span of time, found "
-                             f"{type(value).__name__}") from None
-
-
-def _text(value: Any) -> Any:
-    if value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA, which compares with nothing; NaN, NaT
-        return ""
-    if isinstance(value, np.timedelta64):
-        return repr(float(value / np.timedelta64(1, "s")))
-    if hasattr(value, "total_seconds"):
-        return repr(value.total_seconds())
-    return value.isoformat() if hasattr(value, "isoformat") else value
+        rows.writerow(lengths)
+        rows.writerows(zip(*([cell_of(lambda: f"{name}, row {row}: column {column!r}", value) for row, value in enumerate(values)]
+                             for column, values in columns)))

@@ -1,11 +1,13 @@
 """Rewards, blocks of the observation and workloads that are written in Python."""
 
 import dataclasses
+import datetime
 import pathlib
 import tempfile
 import unittest
 
 import numpy as np
+import pandas
 
 import berth
 from berth import _berth
@@ -298,6 +300,25 @@ class Workloads(unittest.TestCase):
         self.assertEqual(table["signature"].iloc[-1], run.signature)
         self.assertEqual(len(table["signature"].unique()), 4)
 
+    def test_spans_dates_and_what_is_missing_are_read_as_in_a_table(self):
+        def jobs(seed):
+            for at, runs in [(0, np.timedelta64(3600 * 10**9, "ns")), (60, np.timedelta64(60, "m")), (120, datetime.timedelta(hours=1)),
+                             (180, pandas.Timedelta(hours=1)), (240, np.float32(3600))]:
+                yield {"arrival_s": at, "duration_s": runs, "gpus": np.int8(1), "deadline_s": pandas.NA, "limit_s": np.timedelta64("NaT"),
+                       "tenant": "a\nb"}
+
+        def dates(seed):
+            for job in jobs(seed):
+                start = datetime.datetime(2024, 3, 1, 12) + datetime.timedelta(seconds=job["arrival_s"])
+                yield {**job, "arrival_s": [start, pandas.Timestamp(start), np.datetime64(start, "ns")][seed]}
+
+        of = dict(cluster=self.cluster, clock="event")
+        run = berth.simulate("fcfs", workload=jobs, seed=0, **of)
+        self.assertEqual(list(run.jobs["arrival_s"]), [0, 60, 120, 180, 240])
+        self.assertEqual(list(run.jobs["jct_s"]), [3600.0] * 5)
+        for seed in range(3):
+            self.assertEqual(berth.simulate("fcfs", workload=dates, seed=seed, **of).signature, run.signature)
+
     def test_speeds_are_shipped_or_a_file(self):
         gavel = berth.Jobs(deep, throughputs="gavel")
         run = berth.simulate(workload=gavel, cluster=self.cluster, seed=1)
@@ -343,6 +364,10 @@ class Workloads(unittest.TestCase):
             (of(), "expected a job at least, found none"),
             (of({"arrival": 0, "gpus": 1}), "workload 'mine', seed 1000"),
             (of({**good, "arrival": "soon"}), "job 0: .*'arrival'"),
+            (of(good, {**good, "duration": np.timedelta64(2, "M")}), r"job 1: duration: expected text, .* span of time, found .*timedelta64\(2,'M'\)"),
+            (of(good, {**good, "duration": np.timedelta64(2)}), r"job 1: duration: expected text, .* found .*timedelta64\(2\)"),
+            (of(good, {**good, "duration": np.ones(2)}), "job 1: duration: expected text, .* found ndarray"),
+            (of(good, {**good, "tenant": "\ud800"}), "job 1: tenant: expected text that is UTF-8"),
             (lambda seed: 1 / 0, "ZeroDivisionError"),
             (lambda seed: 7, "TypeError: 'int' object is not iterable"),
             (lambda: [good], "TypeError"),

@@ -91,6 +91,8 @@ class FromFrame(unittest.TestCase):
             ({"arrival": 0}, {}, "a sequence in column 'arrival', found int"),
             ({"arrival": [0, 1], "duration": [1, np.array([1, 2])]}, {}, "frame, row 1: column 'duration': expected text, .* found ndarray"),
             ({"arrival": [0, 1], "duration": [1, pandas.NA], "gpus": [1, 1]}, {}, "frame, row 1: column 'duration'"),
+            ({"arrival": [0, 1], "duration": [1, np.timedelta64(2, "M")]}, {}, "frame, row 1: column 'duration': expected text, .* found .*2,'M'"),
+            ({"arrival": [0, 1], "user": ["ann", "\udcff"]}, {}, "frame, row 1: column 'user': expected text that is UTF-8"),
             ({}, {}, "found none"),
         ]:
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
@@ -109,6 +111,24 @@ class FromFrame(unittest.TestCase):
                     read[name, kind] = scenario.to_frames().jobs
                     self.assertEqual(list(read[name, kind]["deadline"].isna()), [True, False, False])
         self.assertTrue(all(read["NA", "mapping"].equals(other) for other in read.values()))
+
+    def test_frames_of_pandas_are_read_as_mappings_are(self):
+        hours = [datetime.timedelta(hours=1), datetime.timedelta(days=1, hours=1)]
+        jobs = {0: [START, START + datetime.timedelta(minutes=5)], 1: hours, 2: [4, 1], 3: ["ann\nis here", "bob"]}
+        fields = {"arrival": 0, "duration": 1, "gpus": 2, "tenant": 3}
+        frame = pandas.DataFrame(jobs)
+        read = [berth.Scenario.from_frame(table, self.out, cluster="a100=8", columns=fields).to_frames().jobs
+                for table in (jobs, frame, frame.astype({1: object}), frame.astype({3: "category"}))]
+        self.assertEqual(list(read[0]["steps"]), [3600, 90000])
+        self.assertEqual(list(read[0]["tenant"]), ["ann is here", "bob"])
+        self.assertTrue(all(read[0].equals(other) for other in read))
+        none = berth.Scenario.from_frame({"arrival": [0], "duration": [60], "gpus": [1], "user": ["ann"]}, self.out, cluster="a100=8",
+                                         columns={"tenant": None})
+        self.assertNotIn("tenant", none.to_frames().jobs)
+        two = pandas.concat([frame, frame[[1]]], axis=1)
+        for table in (two, {**jobs, "1": hours}):
+            with self.assertRaisesRegex(ValueError, "frame: expected columns of names that differ, found '1' twice"):
+                berth.Scenario.from_frame(table, self.out, cluster="a100=8", columns=fields)
 
     def test_rows_may_be_left_out(self):
         scenario = berth.Scenario.from_frame(Frame(CSV), self.out, cluster="h100=4", skip_bad=1)

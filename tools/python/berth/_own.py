@@ -66,7 +66,7 @@ class Own:
         self._returns[:] = 0.0
 
     def pay(self, now: Buffers, single: bool = False) -> None:
-        """Writes the reward of the step that wrote `now`."""
+        """Writes the reward of the step that wrote `now`; nan where it raises."""
         if self._reward is None:
             return
         metrics: dict[str, Any] = dict(zip(self.core.metrics, now["metrics"]), terminated=now["terminated"], truncated=now["truncated"])
@@ -74,13 +74,16 @@ class Own:
             metrics["mean_utilization"] = self._utilization(now)
         if single:
             metrics = {name: column[0].item() for name, column in metrics.items()}
-        paid = _numbers_of(self._reward(metrics), () if single else self._returns.shape)
-        now["reward"][:] = paid
-        self._returns += paid
-        over = now["terminated"] | now["truncated"]
-        if over.any():
-            self._ended.extend(self._returns[over])
-            self._returns[over] = 0.0
+        paid: NDArray[Any] = np.full(self._returns.shape, np.nan)
+        try:
+            paid = _numbers_of(self._reward(metrics), () if single else self._returns.shape)
+        finally:
+            now["reward"][:] = paid
+            self._returns += paid
+            over = now["terminated"] | now["truncated"]
+            if over.any():
+                self._ended.extend(self._returns[over])
+                self._returns[over] = 0.0
 
     def take_stats(self) -> dict[str, float]:
         stats = self.core.take_stats()
@@ -130,7 +133,10 @@ def _reward_of(keywords: dict[str, Any]) -> Reward | None:
 
 def _numbers_of(value: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     if not shape and isinstance(value, numbers.Real):
-        array = np.asarray(float(value))
+        try:
+            array = np.asarray(float(value))
+        except OverflowError:  # of an int
+            array = np.asarray(np.inf)
     else:
         array = np.asarray(value)
         if not shape and array.size == 1:
@@ -139,6 +145,9 @@ def _numbers_of(value: Any, shape: tuple[int, ...]) -> NDArray[Any]:
         raise TypeError(f"reward: expected numbers of shape {shape}, found {type(value).__name__} of {array.dtype}")
     if array.shape != shape:
         raise ValueError(f"reward: expected shape {shape}, found {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"reward: expected finite numbers, found {array[~np.isfinite(array)][0]}")
+    with np.errstate(over="ignore"):
+        infinite = ~np.isfinite(array.astype(np.float32))
+    if infinite.any():
+        found = array[infinite][0]
+        raise ValueError(f"reward: expected finite numbers, found {found}{' beyond float32' if np.isfinite(found) else ''}")
     return array

@@ -123,6 +123,9 @@ class ClusterEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def step(self, action: SupportsIndex) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Plays one action.
 
+        What a reward of your own raises goes on to the caller. The step has been taken then: `action_masks` and all else are of after
+        it, and the next step goes on from there.
+
         Returns
         -------
         tuple
@@ -142,13 +145,13 @@ class ClusterEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         played = integer_of("action", action, 0, self._core.num_actions - 1)
         self._over = self._core.step(np.array([played]))
         now = self._buffers[self._core.turn]
-        self._own.pay(now, single=True)
         terminated, truncated = bool(now["terminated"][0]), bool(now["truncated"][0])
         if not self._over:
             observation, self._mask = now["observation"][0].copy(), now["action_mask"][0].copy()
         else:
             observation = now["final_observation"][0].copy()
             self._mask = now["final_mask"][0].copy() if truncated else np.zeros_like(self._mask)
+        self._own.pay(now, single=True)  # what that raises leaves a step that has been taken
         info = self._info(float(now["discount"][0]))
         info["action"] = self._core.played[0]
         if "signal" in now:
@@ -166,7 +169,7 @@ class ClusterEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     @property
     def description(self) -> str:
-        """Every keyword as resolved, one ``name=value`` a line: the command line's ``--config`` reads it."""
+        """Every keyword as resolved, one ``name=value`` a line: of HeteroCluster-v0 the command line's ``--config`` reads it."""
         return self._own.description
 
     @property

@@ -120,6 +120,9 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[n
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Plays an action in every environment.
 
+        What a reward of your own raises goes on to the caller. The step has been taken then, as by `ClusterEnv.step`; ``mean_return``
+        of the episodes under way is nan.
+
         Parameters
         ----------
         actions
@@ -167,5 +170,5 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[n
 
     @property
     def description(self) -> str:
-        """Every keyword as resolved, one ``name=value`` a line: the command line's ``--config`` reads it."""
+        """Every keyword as resolved, one ``name=value`` a line: of HeteroCluster-v0 the command line's ``--config`` reads it."""
         return self._own.description

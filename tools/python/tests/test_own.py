@@ -111,6 +111,8 @@ class Rewards(unittest.TestCase):
             (lambda m: m["jct"][:1], ValueError, r"reward: expected shape \(2,\), found \(1,\)"),
             (lambda m: 1.0, ValueError, r"reward: expected shape \(2,\), found \(\)"),
             (lambda m: m["jct"] * np.nan, ValueError, "reward: expected finite numbers, found nan"),
+            (lambda m: [0.0, -1e300], ValueError, r"reward: expected finite numbers, found -1e\+300 beyond float32"),
+            (lambda m: np.array([2.0, 1e39]), ValueError, r"reward: expected finite numbers, found 1e\+39 beyond float32"),
             (lambda m: ["a", "b"], TypeError, r"reward: expected numbers of shape \(2,\)"),
             (lambda m: None, TypeError, "reward: expected numbers"),
             (lambda m: m["nobody"], KeyError, "nobody"),
@@ -118,6 +120,47 @@ class Rewards(unittest.TestCase):
             envs = berth.make_vec(2, reward=reward, **HETERO)
             with self.subTest(words), self.assertRaisesRegex(error, words):
                 list(steps(envs, 1))
+        for reward, words in (1e300, r"found 1e\+300 beyond float32"), (10**400, "found inf"):
+            env = berth.make(reward=lambda m: reward, **HETERO)
+            with self.subTest(words), self.assertRaisesRegex(ValueError, f"reward: expected finite numbers, {words}"):
+                env.step(int(np.flatnonzero(env.reset(seed=1)[1]["action_mask"])[0]))
+
+    def test_where_it_raises_the_step_has_been_taken(self):
+        calls = []
+
+        def sometimes(m):  # raises every third time, and at each end
+            calls.append(m)
+            return 1 / (len(calls) % 3 and not (m["terminated"] or m["truncated"]))
+
+        env, plain = (berth.make(reward=reward, **HETERO) for reward in (sometimes, "jct"))
+        failed = ends = 0
+        (_, info), over = plain.reset(seed=1), False
+        env.reset(seed=1)
+        for _ in range(120):
+            if over:
+                self.assertRaises(RuntimeError, env.step, 0)
+                _, info = plain.reset()
+                env.reset()
+            action = int(np.flatnonzero(info["action_mask"])[0])
+            try:
+                env.step(action)
+            except ZeroDivisionError:
+                failed += 1
+            _, _, terminated, truncated, info = plain.step(action)
+            ends += int(over := terminated or truncated)
+            self.assertEqual(list(env.unwrapped.action_masks()), list(info["action_mask"] == 1))
+        self.assertGreater(ends, 1)
+        self.assertGreater(failed, 40)
+        envs = berth.make_vec(2, reward=lambda m: -m["jct"] if envs.failed else m["nobody"], **HETERO)
+        envs.failed = False
+        with self.assertRaises(KeyError):
+            list(steps(envs, 1, seed=5))
+        envs.failed = True
+        for _ in range(120):
+            envs.step(envs.action_masks().argmax(axis=1))
+        self.assertTrue(np.isnan(envs.take_stats()["mean_return"]))  # of an episode of which a reward is lost
+        list(steps(envs, 120, seed=5))
+        self.assertLess(envs.take_stats()["mean_return"], 0.0)
 
 
 class Busy(berth.Block):

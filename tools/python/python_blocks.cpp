@@ -24,7 +24,7 @@ class PythonTail final : public ObservationTail {
     for (const nb::handle one : nb::borrow<nb::object>(blocks)) {
       const nb::object out = nb::borrow(one[3]);
       const auto array = nb::cast<Floats>(out);
-      blocks_.push_back({nb::cast<std::string>(one[0]), nb::borrow(one[1]), nb::borrow(one[2]), out,
+      blocks_.push_back({TextOf(one[0]), nb::borrow(one[1]), nb::borrow(one[2]), out,
                          std::span(array.data(), array.size())});
     }
   }
@@ -77,7 +77,7 @@ class PythonTail final : public ObservationTail {
       if (given.is_none()) return;
       throw Error(Join("block '", block.name,
                        "': expected numbers written into `out`, and None returned, found ",
-                       nb::cast<std::string>(nb::repr(given))));
+                       TextOf(nb::repr(given))));
     } catch (const nb::python_error& error) {
       if (!error.matches(PyExc_Exception)) throw;
       throw PythonFailure(Join("block '", block.name, "' fails at ", view.now(), " s: ", InWords(error)),

@@ -55,7 +55,17 @@ struct PyDecision {
   "None = None, devices: collections.abc.Iterable[typing.SupportsIndex] | None = None) -> None"
 
 std::string Repr(nb::handle object) {
-  return nb::cast<std::string>(nb::repr(object));
+  return TextOf(nb::repr(object));
+}
+
+// Of a str of Python's; "" where it cannot be had.
+std::string Utf8(PyObject* text) {
+  PyObject* const bytes =
+      text != nullptr ? PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace") : nullptr;
+  if (bytes == nullptr) return "";
+  std::string utf8(PyBytes_AsString(bytes), static_cast<std::size_t>(PyBytes_Size(bytes)));
+  Py_DECREF(bytes);
+  return utf8;
 }
 
 // An integer of Python's or NumPy's.
@@ -86,7 +96,7 @@ int TypeOf(const ClusterView& view, int job, nb::handle type) {
   for (const GpuType& its : view.types()) names.push_back(its.name);
   std::string nearest;
   if (nb::isinstance<nb::str>(type)) {
-    const auto name = nb::cast<std::string>(type);
+    const std::string name = TextOf(type);
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] == name) return static_cast<int>(i);
     }
@@ -183,7 +193,7 @@ Knowledge KnowledgeOf(nb::handle object, const std::string& name) {
   if (!nb::isinstance<nb::str>(declared))
     throw Error(Join(name, ": knowledge: expected a string, found ", Repr(declared)));
   try {
-    return ParseKnowledge(nb::cast<std::string>(declared));
+    return ParseKnowledge(TextOf(declared));
   } catch (const Error& error) {
     throw Error(Join(name, ": ", error.what()));
   }
@@ -316,19 +326,23 @@ Decision& DecisionOf(nb::handle object) {
   return nb::cast<const PyDecision&>(object).Now();
 }
 
+std::string TextOf(nb::handle object) {
+  return Utf8(nb::str(object).ptr());
+}
+
 std::string InWords(const nb::python_error& error) {
-  std::string text = nb::cast<std::string>(nb::str(error.value()));
+  std::string text = TextOf(error.value());
   for (char& c : text) c = c == '\n' ? ' ' : c;
-  const auto type = nb::cast<std::string>(nb::getattr(error.type(), "__name__"));
+  const std::string type = TextOf(nb::getattr(error.type(), "__name__"));
   std::string where, file;
   nb::object trace = error.traceback();
   while (trace.is_valid() && !trace.is_none()) {  // the innermost line of the scheduler's own file
     const nb::object code = nb::getattr(nb::getattr(trace, "tb_frame"), "f_code");
-    const auto here = nb::cast<std::string>(nb::getattr(code, "co_filename"));
+    const std::string here = TextOf(nb::getattr(code, "co_filename"));
     if (file.empty()) file = here;
     if (here == file)
       where = Join(" (", here, ":", nb::cast<int>(nb::getattr(trace, "tb_lineno")), ", in ",
-                   nb::cast<std::string>(nb::getattr(code, "co_name")), ")");
+                   TextOf(nb::getattr(code, "co_name")), ")");
     trace = nb::getattr(trace, "tb_next");
   }
   return Join(type, text.empty() ? "" : ": ", text, where);
@@ -339,7 +353,7 @@ std::string TakeRaised() {
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
   PyObject* const text = PyObject_Str(value);
-  return text != nullptr ? PyUnicode_AsUTF8(text) : "no reason given";
+  return text != nullptr ? Utf8(text) : "no reason given";
 }
 
 std::unique_ptr<Scheduler> MakePythonScheduler(nb::object object, const std::string& name,
@@ -355,7 +369,7 @@ std::unique_ptr<Scheduler> MakePythonFile(const std::string& text) {
     return MakePythonScheduler(made, text.substr(text.rfind(':') + 1));
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;
-    if (nb::hasattr(error.value(), "of_spec")) throw Error(nb::cast<std::string>(nb::str(error.value())));
+    if (nb::hasattr(error.value(), "of_spec")) throw Error(TextOf(error.value()));
     throw PythonFailure(Join("python: file: ", text, ": ", InWords(error)), Share(nb::borrow(error.value())));
   }
 }

@@ -90,6 +90,9 @@ class HandedView {
 // berth.Error, View and Decision.
 void AddSchedulerTypes(nanobind::module_& module);
 
+// str(object), with escapes for what UTF-8 does not have (lone surrogates). REQUIRES: the GIL.
+std::string TextOf(nanobind::handle object);
+
 // "ValueError: text (mine.py:12, in decide)" of the error at hand.
 std::string InWords(const nanobind::python_error& error);
 

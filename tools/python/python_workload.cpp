@@ -134,7 +134,7 @@ std::shared_ptr<const ScenarioSource> MakePythonWorkload(nb::object jobs, Option
   }
   if (!options.Given("cluster")) options.Assign("cluster", kDefaultCluster);
   if (!options.Given("clock")) options.Assign("clock", Clock{ClockKind::kRounds, 360.0}.ToString());
-  const auto name = nb::cast<std::string>(jobs.attr("name"));
+  const std::string name = TextOf(jobs.attr("name"));
   JobTableRequest request;
   request.speeds = nb::cast<std::string>(jobs.attr("throughputs"));
   std::shared_ptr<const TemporaryText> speeds;

@@ -77,8 +77,7 @@ T Get(nb::handle row, const char* key, T otherwise) {
   if (value.is_none()) return otherwise;
   T read;
   if (!nb::try_cast(value, read))
-    throw Error(Join("summary: expected rows of berth.evaluate, found ", key, " ",
-                     nb::cast<std::string>(nb::repr(value))));
+    throw Error(Join("summary: expected rows of berth.evaluate, found ", key, " ", TextOf(nb::repr(value))));
   return read;
 }
 

@@ -7,7 +7,7 @@ import re
 import tempfile
 
 from berth import _berth
-from berth._arguments import texts_of
+from berth._arguments import texts_of, utf8_of
 from berth._berth import View
 from berth.typing import Option, Record, StrPath
 
@@ -94,7 +94,7 @@ class Policy:
         berth.Error
             Where the file cannot be written.
         """
-        self._core.save(os.fspath(path))
+        self._core.save(utf8_of("path", os.fspath(path)))
         self.path = pathlib.Path(path)
         return self
 
@@ -179,4 +179,4 @@ def load_policy(path: StrPath) -> Policy:
     >>> berth.load_policy("data/policies/cluster/hetero_oracle.h5").card["network"]
     'pair_scorer(width=8,layers=2,activation=relu,skip=true)'
     """
-    return Policy(_berth.load_policy(os.fspath(path)), path)
+    return Policy(_berth.load_policy(utf8_of("path", os.fspath(path))), path)

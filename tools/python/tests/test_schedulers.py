@@ -311,6 +311,20 @@ class Deciding(unittest.TestCase):
         self.assertIsInstance(caught.exception.__cause__, KeyError)
         self.assertIsNotNone(caught.exception.__cause__.__traceback__)
 
+    def test_text_that_is_no_utf_8_is_escaped(self):
+        def raises(*_):
+            raise ValueError("b\udcffd")
+
+        for ask, words in [
+            (lambda: self.run_with(raises), r"scheduler 'Mine' fails at .*: ValueError: b\\udcffd \("),
+            (lambda: berth.evaluate("fcfs", seeds=1, workload=raises), r"workload 'raises' fails with seed 1: ValueError: b\\udcffd \("),
+            (lambda: self.run_with(lambda view, decision: decision.start(0, "\udcff")), r"job 0: type: expected a GPU type.* found '\\udcff'"),
+            (lambda: self.run_with(print, "\udcff"), r"'\\udcff'"),
+            (lambda: berth.load_policy("\udcff.h5"), "path: expected text that is UTF-8"),
+        ]:
+            with self.subTest(words), self.assertRaisesRegex(ValueError, words):
+                ask()
+
     def test_orders_that_cannot_be_are_errors_that_name_the_job(self):
         def first(view):
             return view.waiting[0]

@@ -172,22 +172,6 @@ class PythonThread {
   PyThreadState* state_;
 };
 
-// Marks this thread as within decide, for RunInterruptibly.
-class Inside {
- public:
-  explicit Inside(PythonCalls* calls) : calls_(calls) {
-    if (calls_ != nullptr) calls_->inside.insert(PyThread_get_thread_ident());
-  }
-  ~Inside() {
-    if (calls_ != nullptr) calls_->inside.erase(PyThread_get_thread_ident());
-  }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  PythonCalls* calls_;
-};
-
 Knowledge KnowledgeOf(nb::handle object, const std::string& name) {
   const nb::object declared = nb::getattr(object, "knowledge", nb::str("none"));
   if (!nb::isinstance<nb::str>(declared))
@@ -237,10 +221,9 @@ class PythonScheduler final : public Scheduler {
   void Decide(const ClusterView& view, Decision& decision) override {
     PythonThread::Enter();
     const nb::gil_scoped_acquire gil;
-    if (calls_) CheckNotStopped(*calls_);
+    const Inside inside(calls_.get());
     if (!columns_) columns_ = std::make_shared<ViewColumns>();
     columns_->BeginPoint(view);
-    const Inside inside(calls_.get());
     try {
       const HandedView seen(columns_, view);
       const HandedDecision ordered(view, decision);

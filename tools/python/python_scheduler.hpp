@@ -40,7 +40,8 @@ class PythonFailure : public Error {
   SharedObject exception_;
 };
 
-// Of one call from Python: which threads are within `decide` now, for Ctrl-C. Read and written with the GIL.
+// Of one call from Python: which threads are within Python's code (`decide`, a generator of jobs) now, for
+// Ctrl-C. Read and written with the GIL.
 struct PythonCalls {
   std::set<unsigned long> inside;    // Python's names of threads
   std::atomic<bool> stopped{false};  // by Ctrl-C
@@ -71,6 +72,25 @@ void RunInterruptibly(PythonCalls& calls, const std::function<void()>& work);
 
 // Throws what ends work whose calls are stopped.
 void CheckNotStopped(const PythonCalls& calls);
+
+// Marks this thread as within Python's code, for RunInterruptibly; `calls` may be null. Throws as
+// CheckNotStopped. REQUIRES: the GIL.
+class Inside {
+ public:
+  explicit Inside(PythonCalls* calls) : calls_(calls) {
+    if (calls_ == nullptr) return;
+    CheckNotStopped(*calls_);
+    calls_->inside.insert(PyThread_get_thread_ident());
+  }
+  ~Inside() {
+    if (calls_ != nullptr) calls_->inside.erase(PyThread_get_thread_ident());
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  PythonCalls* calls_;
+};
 
 // What Python is handed as a view, which is over when this goes out of scope. `visible`: jobs, by the rows of
 // an observation, of views that a block is handed. REQUIRES: the GIL, and what it is made of outlives it.

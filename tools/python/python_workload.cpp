@@ -54,6 +54,14 @@ std::string SpeedsText(const ShippedThroughputs& table) {
   return text;
 }
 
+std::string Replaced(std::string message, const std::string& path, const std::string& called) {
+  for (std::size_t at = message.find(path); at != std::string::npos; at = message.find(path, at)) {
+    message.replace(at, path.size(), called);
+    at += called.size();
+  }
+  return message;
+}
+
 // "PATH:17: column 'gpus': ..." of the job that stands there: line 2 is job 0.
 std::string ByJob(std::string message, const std::string& path, const std::string& called) {
   const std::string head = path + ":";
@@ -65,22 +73,25 @@ std::string ByJob(std::string message, const std::string& path, const std::strin
     message.replace(at, end - at, job);
     at += job.size();
   }
-  for (std::size_t at = message.find(path); at != std::string::npos; at = message.find(path, at)) {
-    message.replace(at, path.size(), called);
-    at += called.size();
-  }
-  return message;
+  return Replaced(std::move(message), path, called);
 }
+
+// A shipped table, in a file while it is asked for.
+struct ShippedSpeeds {
+  TemporaryText file;
+  std::string called;
+};
 
 class PythonWorkload final : public ScenarioSource {
  public:
   PythonWorkload(SharedObject jobs, std::string name, Options options, JobTableRequest request,
-                 std::shared_ptr<const TemporaryText> speeds)
+                 std::shared_ptr<const ShippedSpeeds> speeds, std::shared_ptr<PythonCalls> calls)
       : jobs_(std::move(jobs)),
         name_(Join("workload '", name, "'")),
         options_(std::move(options)),
         request_(std::move(request)),
-        speeds_(std::move(speeds)) {}
+        speeds_(std::move(speeds)),
+        calls_(std::move(calls)) {}
 
   Scenario Make(std::uint64_t seed, Split split, std::uint32_t env, std::uint32_t episode,
                 int jobs) const override {
@@ -100,7 +111,9 @@ class PythonWorkload final : public ScenarioSource {
       data.provenance = name_;
       return Scenario(std::move(data));
     } catch (const Error& error) {
-      throw Error(ByJob(error.what(), table.path(), Join(name_, ", seed ", seed)));
+      std::string words = error.what();
+      if (speeds_) words = Replaced(std::move(words), speeds_->file.path(), speeds_->called);
+      throw Error(ByJob(std::move(words), table.path(), Join(name_, ", seed ", seed)));
     }
   }
   bool fixed() const override { return false; }
@@ -109,6 +122,7 @@ class PythonWorkload final : public ScenarioSource {
  private:
   std::string Text(std::uint64_t seed, int jobs) const {
     const nb::gil_scoped_acquire gil;
+    const Inside inside(calls_.get());
     try {
       return nb::cast<std::string>(jobs_->attr("text")(seed, jobs));
     } catch (const nb::python_error& error) {
@@ -122,12 +136,14 @@ class PythonWorkload final : public ScenarioSource {
   std::string name_;
   Options options_;
   JobTableRequest request_;
-  std::shared_ptr<const TemporaryText> speeds_;
+  std::shared_ptr<const ShippedSpeeds> speeds_;
+  std::shared_ptr<PythonCalls> calls_;
 };
 
 }  // namespace
 
-std::shared_ptr<const ScenarioSource> MakePythonWorkload(nb::object jobs, Options& options) {
+std::shared_ptr<const ScenarioSource> MakePythonWorkload(nb::object jobs, Options& options,
+                                                         std::shared_ptr<PythonCalls> calls) {
   if (!options.Text("scenario").empty()) {
     throw Error(
         Join("expected ", options.Where("scenario"), " or ", options.Where("workload"), ", found both"));
@@ -137,15 +153,16 @@ std::shared_ptr<const ScenarioSource> MakePythonWorkload(nb::object jobs, Option
   const std::string name = TextOf(jobs.attr("name"));
   JobTableRequest request;
   request.speeds = nb::cast<std::string>(jobs.attr("throughputs"));
-  std::shared_ptr<const TemporaryText> speeds;
+  std::shared_ptr<const ShippedSpeeds> speeds;
   const std::span<const ShippedThroughputs> shipped = ThroughputTables();
   const auto table = std::find_if(shipped.begin(), shipped.end(),
                                   [&](const ShippedThroughputs& its) { return its.name == request.speeds; });
   if (table != shipped.end()) {
-    speeds = std::make_shared<const TemporaryText>(SpeedsText(*table));
-    request.speeds = speeds->path();
+    speeds.reset(new ShippedSpeeds{TemporaryText(SpeedsText(*table)), Join("the table ", request.speeds)});
+    request.speeds = speeds->file.path();
   }
-  return std::make_shared<const PythonWorkload>(Share(std::move(jobs)), name, options, request, speeds);
+  return std::make_shared<const PythonWorkload>(Share(std::move(jobs)), name, options, request, speeds,
+                                                std::move(calls));
 }
 
 EnvironmentExtras WithPythonJobs(nb::object jobs) {

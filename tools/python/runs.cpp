@@ -38,9 +38,10 @@ nb::dict RowOf(const std::string& scheduler, Knowledge knowledge, std::int64_t s
 }
 
 // A generator of Python's as the workload.
-std::shared_ptr<const ScenarioSource> OwnWorkload(const nb::object& jobs, Options& options) {
+std::shared_ptr<const ScenarioSource> OwnWorkload(const nb::object& jobs, Options& options,
+                                                  const std::shared_ptr<PythonCalls>& calls) {
   const nb::gil_scoped_acquire gil;
-  return MakePythonWorkload(jobs, options);
+  return MakePythonWorkload(jobs, options, calls);
 }
 
 // `factories`: of a scheduler's name in `schedulers` what makes the Python object.
@@ -57,7 +58,7 @@ Records EvaluateRows(const std::vector<std::string>& schedulers, Factories facto
     AddEvaluationPlan(options);
     Give(options, schedulers, keywords);
     const WorkloadChoice workload =
-        shared->is_none() ? ResolveWorkload(options) : WorkloadChoice{OwnWorkload(*shared, options)};
+        shared->is_none() ? ResolveWorkload(options) : WorkloadChoice{OwnWorkload(*shared, options, calls)};
     plan = MakeEvaluationPlan(options, workload, make);
     plan.check = [&] { CheckNotStopped(*calls); };
     (void)CommonSemantics(specs);
@@ -258,7 +259,8 @@ nb::typed<nb::dict, nb::str, Record> Simulate(const std::string& scheduler, Fact
     AddSimulationPlan(options);
     options.Give("scheduler", scheduler);
     Give(options, keywords);
-    plan = MakeSimulationPlan(options, make, shared->is_none() ? nullptr : OwnWorkload(*shared, options));
+    plan =
+        MakeSimulationPlan(options, make, shared->is_none() ? nullptr : OwnWorkload(*shared, options, calls));
     plan.run.keep_events = true;
     plan.run.notice = [](const std::string& words) { std::cerr << "simulate: " << words << "\n"; };
     plan.run.progress = [&](const Simulator& simulator) {

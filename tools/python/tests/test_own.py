@@ -326,6 +326,11 @@ def deep(seed):
         yield {"arrival_s": 300 * job, "steps": 10000 + seed, "gpus": 1, "job_type": "ResNet-50 (batch size 32)"}
 
 
+def unknown(seed):
+    yield from [*deep(seed)][:1]
+    yield {"arrival_s": 0, "steps": 1, "gpus": 1, "job_type": "nobody"}
+
+
 class Workloads(unittest.TestCase):
     cluster = "v100=3,k80=3"
 
@@ -373,6 +378,9 @@ class Workloads(unittest.TestCase):
             jobs = berth.Jobs(endless, throughputs=speeds)
             envs = berth.make_vec(2, workload=jobs, cluster=self.cluster, episode_jobs=10, visible=4)
             self.assertEqual(len(list(steps(envs, 30))), 30)
+        with self.assertRaisesRegex(berth.Error, r"^workload 'unknown', seed 3: job 1: .* found 'nobody'") as caught:
+            berth.simulate(workload=berth.Jobs(unknown, throughputs="gavel"), cluster=self.cluster, seed=3)
+        self.assertIn("a job type of the table gavel", str(caught.exception))
         with self.assertRaisesRegex(ValueError, "none.csv"):
             berth.simulate(workload=berth.Jobs(deep, throughputs="none.csv"), cluster=self.cluster)
 

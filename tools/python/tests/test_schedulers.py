@@ -205,7 +205,7 @@ class Evaluate(unittest.TestCase):
             self.assertIsInstance(caught.exception.__cause__, KeyError)
             self.assertIsNotNone(caught.exception.__cause__.__traceback__)
 
-    def test_ctrl_c_ends_it_even_within_decide(self):
+    def test_ctrl_c_ends_it_even_within_decide_or_a_generator_of_jobs(self):
         program = textwrap.dedent("""
             import signal
             import berth
@@ -213,17 +213,21 @@ class Evaluate(unittest.TestCase):
                 def decide(self, view, decision):
                     print("within", flush=True)
                     while True: pass
+            def endless(seed):
+                print("within", flush=True)
+                while True: yield {"arrival_s": 0, "duration_s": 60, "gpus": 1, "tenant": "a" * 100}
             signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, as a shell's background jobs do
             try:
                 print("begun", flush=True)
-                berth.evaluate(SCHEDULERS, threads=2, workload="synthetic(rate=1,jobs=100000)")
+                berth.CALL
             except KeyboardInterrupt:
                 print("interrupted")
             """)
-        for schedulers, last in [("[Endless]", "within"), ('["srpt"]', "begun")]:
-            child = subprocess.Popen([sys.executable, "-c", program.replace("SCHEDULERS", schedulers)],
-                                     stdout=subprocess.PIPE, text=True)
-            with self.subTest(schedulers), child:
+        for call, last in [('evaluate([Endless], threads=2, workload="synthetic(rate=1,jobs=100000)")', "within"),
+                           ('evaluate("srpt", threads=2, workload="synthetic(rate=1,jobs=100000)")', "begun"),
+                           ('evaluate("srpt", threads=2, workload=endless)', "within"), ('simulate("srpt", workload=endless)', "within")]:
+            child = subprocess.Popen([sys.executable, "-c", program.replace("CALL", call)], stdout=subprocess.PIPE, text=True)
+            with self.subTest(call), child:
                 try:
                     while last not in child.stdout.readline():
                         self.assertIsNone(child.poll())

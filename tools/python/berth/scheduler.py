@@ -23,7 +23,8 @@ class Scheduler:
     """A scheduler of your own: write `decide`, and it stands wherever one of the command line does.
 
     `decide` is handed a `View` of what there is, and a `Decision` that takes its orders. Attributes: `knowledge`, what
-    it uses of a job's future; `name`, in tables (the class's where it is None).
+    it uses of a job's future; `name`, in tables (the class's where it is None). Within another's spec, ``guard(policy=...)`` say, no
+    object or class stands, but ``python(file=mine.py:Mine)`` does.
 
     Threads: `decide` is called on threads of Berth's, one at a time each with an object of its own: objects are copied
     (``copy.deepcopy``), classes called. Attributes that `decide` changes are made anew in `reset`.

@@ -582,6 +582,14 @@ class OnTheCommandLine(unittest.TestCase):
         self.assertEqual([row["mean_jct_s"] for row in there], list(here.summary()["mean_jct_s"]))
         self.assertEqual([row["knowledge"] for row in there], ["none", "oracle"])
 
+    def test_within_a_spec_it_stands_as_a_file_alone(self):
+        of = dict(workload="synthetic(rate=1,jobs=30)", cluster="v100=4,k80=4", seeds=1)
+        spec = f"adaptive(arms=python(file={EXAMPLES / 'shortest_first.py'}:ShortestFirst))"
+        table = berth.evaluate([spec, f"python(file={EXAMPLES / 'shortest_first.py'}:ShortestFirst)"], **of)
+        self.assertEqual(*table["signature"])
+        with self.assertRaisesRegex(berth.Error, "unknown scheduler 'First'"):
+            berth.evaluate(["adaptive(arms=First)", First], **of)
+
     def test_what_it_prints_is_not_lost(self):
         self.file.write_text(textwrap.dedent("""
             import berth

@@ -54,6 +54,20 @@ void CheckDetails(const ForeignCluster& cluster) {
   }
 }
 
+// steps/s of a job that runs, on the GPUs that it holds and beside whom it shares one with. REQUIRES:
+// CheckDetails.
+double RunningRate(const ForeignCluster& cluster, std::size_t i) {
+  const ForeignJob& job = cluster.jobs[i];
+  const std::size_t types = cluster.types.size(), type = U(job.running_on);
+  const int width = cluster.detailed ? GangOr(job.width, job) : job.gang;
+  const double alone = width == job.gang
+                           ? cluster.rates[i * types + type]
+                           : cluster.rates_by_width[(i * U(cluster.max_width) + U(width - 1)) * types + type];
+  if (!cluster.detailed || job.beside < 0 || cluster.pair_rates.empty()) return alone;
+  if (job.gang != 1 || cluster.jobs[U(job.beside)].gang != 1) return alone;
+  return std::min(alone, cluster.pair_rates[(i * cluster.jobs.size() + U(job.beside)) * types + type]);
+}
+
 // The rates on other widths that the caller states, as a feature of its own: whoever asks a scenario does not
 // know who answers.
 struct GivenState final : FeatureState {
@@ -141,12 +155,18 @@ void CheckState(const ForeignCluster& cluster, Knowledge granted) {
       throw Error(
           Join("job ", i, ": running_on: expected -1 or a type below ", types, ", found ", job.running_on));
     }
-    if (job.running_on >= 0 && !cluster.detailed && rates[U(job.running_on)] == 0.0) {
-      throw Error(
-          Join("job ", i, ": it runs on '", cluster.types[U(job.running_on)].name, "', where its rate is 0"));
-    }
   }
   if (cluster.detailed) CheckDetails(cluster);
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    const ForeignJob& job = cluster.jobs[i];
+    if (job.running_on < 0 || RunningRate(cluster, i) > 0.0) continue;
+    std::string so;
+    if (cluster.detailed && job.beside >= 0) so = Join(" beside job ", job.beside);
+    if (cluster.detailed && GangOr(job.width, job) != job.gang)
+      so += Join(" on ", job.width, job.width == 1 ? " GPU" : " GPUs");
+    throw Error(Join("job ", i, ": it runs on '", cluster.types[U(job.running_on)].name, "', where its rate",
+                     so, " is 0"));
+  }
 }
 
 // [T, T, G, 2] of job types, which are the jobs in the view's order.

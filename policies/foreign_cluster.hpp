@@ -31,7 +31,7 @@ struct ForeignJob {
   double deadline_s = kNever;  // from arrival_s on; kNever = none
   double requested_s = std::numeric_limits<double>::quiet_NaN();  // > 0; NaN = no request
   int gang = 1;                                                   // GPUs needed at once
-  int running_on = -1;                                            // GPU type, -1 = it waits
+  int running_on = -1;  // GPU type, where its rate as it runs there is above 0; -1 = it waits
   // Steps done so far; only read by blind policies of ObservationV3 and its blocks. NaN = not told.
   double attained_steps = std::numeric_limits<double>::quiet_NaN();
   // Only read of detailed clusters.

@@ -234,13 +234,13 @@ TEST_CASE("c api: commands that need what a cluster does not state are refused b
 
   const berth_gpu_type types[] = {{"fast", 2}, {"slow", 3}};
   berth_job jobs[] = {BERTH_JOB_INIT, BERTH_JOB_INIT};
-  const double rates[] = {2.0, 1.0, 2.0, 1.0};
+  double rates[] = {2.0, 1.0, 2.0, 1.0};
   berth_cluster cluster = BERTH_CLUSTER_INIT;
   cluster.now_s = 10.0;
   cluster.types = types, cluster.num_types = 2;
   cluster.jobs = jobs, cluster.num_jobs = 2;
   cluster.rates = rates;
-  const double by_width[] = {2.0, 1.0, 3.0, 1.5, 2.0, 1.0, 3.0, 1.5};
+  double by_width[] = {2.0, 1.0, 3.0, 1.5, 2.0, 1.0, 3.0, 1.5};
   double pairs[] = {1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5};
   berth_job_details more[] = {{1, 2, 0, -1}, {1, 2, 0, -1}};
   berth_details details = BERTH_DETAILS_INIT;
@@ -280,6 +280,21 @@ TEST_CASE("c api: commands that need what a cluster does not state are refused b
   SECTION("beside who is elsewhere") {
     jobs[0].running_on = 0, jobs[1].running_on = 1, more[0].beside = 1, more[1].beside = 0;
     expected = "job 0: beside: expected a job that runs on the same type";
+  }
+  SECTION("where it cannot run") {
+    jobs[1].running_on = 1, rates[3] = 0.0, expected = "job 1: it runs on 'slow', where its rate is 0";
+  }
+  SECTION("on as many GPUs as it cannot run on") {
+    jobs[0].running_on = 0, more[0].width = 2, by_width[2] = 0.0;
+    expected = "job 0: it runs on 'fast', where its rate on 2 GPUs is 0";
+  }
+  SECTION("beside whom it cannot share a GPU with") {
+    jobs[0].running_on = jobs[1].running_on = 1, more[0].beside = 1, more[1].beside = 0, pairs[5] = 0.0;
+    expected = "job 1: it runs on 'slow', where its rate beside job 0 is 0";
+  }
+  SECTION("as it can run, whatever rates it has otherwise") {
+    jobs[0].running_on = 0, more[0].width = 2, by_width[0] = by_width[6] = pairs[0] = pairs[2] = 0.0;
+    status = BERTH_OK;
   }
   SECTION("no room for the answer") {
     capacity = 1, status = BERTH_BUFFER_TOO_SMALL, expected = "room for 2 of them, found 1";

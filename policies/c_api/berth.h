@@ -99,7 +99,8 @@ typedef struct berth_job {
   double deadline_s;      /* >= arrival_s; INFINITY = none */
   double requested_s;     /* > 0: run time that its user asked for; NAN = none */
   int32_t gang;           /* GPUs that it needs at once, all of one type */
-  int32_t running_on;     /* index of a GPU type on which its rate is above 0, -1 = it waits */
+  int32_t running_on;     /* index of a GPU type on which its rate is above 0 (of berth_policy_command: on the
+                             GPUs that it holds, and beside whom it shares one with); -1 = it waits */
   double attained_steps;  /* >= 0: steps done so far; NAN = not told. Blind policies of ObservationV3 read it
                              and take no job with attained_s > 0 that does not tell it: BERTH_BAD_ARGUMENT */
 } berth_job;

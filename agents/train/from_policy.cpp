@@ -1,6 +1,8 @@
 #include "agents/train/from_policy.hpp"
 
 #include "env/base/check.hpp"
+#include "env/base/spec.hpp"
+#include "env/gym/actions/action_set.hpp"
 #include "env/gym/encoder.hpp"
 #include "policies/architecture.hpp"
 
@@ -13,8 +15,11 @@ void Expect(const std::string& path, const char* what, const std::string& policy
                    ", found ", policy));
 }
 
-std::string SizesText(const ObservationLayout& layout) {
-  return Join(layout.q, " jobs on ", layout.g, " GPU types");
+// Of a policy or a run.
+template <typename T>
+std::string SizesText(const T& of) {
+  const bool starts = of.mdp.actions == kStartAlone;
+  return Join(of.layout.q, " jobs on ", of.layout.g, starts ? " GPU types" : " columns of actions");
 }
 
 }  // namespace
@@ -30,8 +35,10 @@ PolicyBundle ReadBeginning(const std::string& path, const RunIdentity& run) {
   Expect(path, "encoder", ResolveEncoder(policy.mdp.encoder), ResolveEncoder(run.mdp.encoder));
   Expect(path, "actions", policy.mdp.actions, run.mdp.actions);
   Expect(path, "semantics", ToString(policy.mdp.semantics), ToString(run.mdp.semantics));
-  if (!FindArchitecture(ParseSpec(run.network).name).any_size)
-    Expect(path, "size", SizesText(policy.layout), SizesText(run.layout));
+  if (!FindArchitecture(ParseSpec(run.network).name).any_size) {  // a weight for each column
+    Expect(path, "size", SizesText(policy), SizesText(run));
+    Expect(path, "GPU types", Listed(policy.gpu_types), Listed(run.gpu_types));
+  }
   if (policy.reserve != Reserve::kNone) {
     throw Error(Join("--from ", path,
                      ": expected a policy that reserves nothing, which no training does, found reserve ",

@@ -9,7 +9,7 @@
 namespace berth {
 
 // The policy in `path`, where its weights are those of a network for `run`: the same architecture, encoder
-// and semantics. Another queue or number of GPU types is fine where the architecture takes any. Throws Error
+// and semantics. Another queue and other GPU types are fine where the architecture takes any. Throws Error
 // naming the file and both sides.
 PolicyBundle ReadBeginning(const std::string& path, const RunIdentity& run);
 

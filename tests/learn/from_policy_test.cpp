@@ -113,6 +113,11 @@ TEST_CASE("train --from refuses what the weights do not fit in one line") {
   refuses("--from a.h5 --agent dqn ", "--from: expected --agent ppo or reinforce with it");
   refuses("--from m.h5 --visible 9 ",
           "expected a policy of the same size as the run's 9 jobs on 2 GPU types, found 8");
+  // Its first layer has weights for each type.
+  CHECK(berth(std::string("train --from m.h5 --visible 8 --workload 'synthetic(rate=4,jobs=100)' "
+                          "--cluster p100=2,k80=2 ") +
+              kSmall + "--steps 256 --out b") == 2);
+  CHECK(berth.Said("expected a policy of the same GPU types as the run's p100, k80, found v100, k80"));
   refuses("--from nowhere.h5 ", "nowhere.h5");
   refuses("--from a/checkpoint.h5 ", "--from");
   CHECK(berth("train --resume --from a.h5 --out a") == 2);

@@ -231,6 +231,10 @@ TEST_CASE("c api: commands that need what a cluster does not state are refused b
   REQUIRE(berth_policy_load((folder / "p.h5").c_str(), &policy, why, sizeof(why)) == BERTH_OK);
   CHECK(std::string(berth_policy_actions(policy)) == mdp.actions);
   CHECK(berth_policy_actions(nullptr) == nullptr);
+  berth_policy_info info{};
+  info.struct_size = sizeof(info);
+  CHECK(berth_policy_get_info(policy, &info, why, sizeof(why)) == BERTH_OK);
+  CHECK(info.num_types == 2);  // not the columns of its commands
 
   const berth_gpu_type types[] = {{"fast", 2}, {"slow", 3}};
   berth_job jobs[] = {BERTH_JOB_INIT, BERTH_JOB_INIT};

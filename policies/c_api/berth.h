@@ -83,7 +83,7 @@ typedef struct berth_policy_info {
   int32_t knowledge;   /* berth_knowledge */
   int32_t preemptive;  /* 1 = it also stops and moves running jobs */
   int32_t any_cluster; /* 1 = any GPU types; 0 = only num_types of them, as in training and in that order */
-  int32_t num_types;   /* in training */
+  int32_t num_types;   /* GPU types in training, whatever the policy's actions */
 } berth_policy_info;
 
 typedef struct berth_gpu_type {

@@ -168,7 +168,9 @@ berth_status berth_policy_get_info(const berth_policy* policy, berth_policy_info
     info->knowledge = static_cast<int32_t>(bundle.mdp.knowledge);
     info->preemptive = bundle.mdp.preemptive ? 1 : 0;
     info->any_cluster = FindArchitecture(ParseSpec(bundle.network).name).any_size ? 1 : 0;
-    info->num_types = bundle.layout.g;
+    // With commands the layout's columns are theirs.
+    info->num_types =
+        policy->decider.commands() ? static_cast<int32_t>(bundle.gpu_types.size()) : bundle.layout.g;
     return BERTH_OK;
   });
 }

@@ -185,7 +185,7 @@ TEST_CASE("tune --hinges: the start is the answer where the search ends behind i
   search.start = kArea;
   search.terms.penalty = 0.0;
   search.hinges = 0;
-  search.population = 2;
+  search.population = 4;
   search.step = 30.0;
   search.on.jobs = 50;
   search.on.held_out = Window{150, 200};

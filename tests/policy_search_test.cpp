@@ -182,6 +182,10 @@ TEST_CASE("tune --policy: one line for what cannot be") {
                     Catch::Contains("--policy") && Catch::Contains("--scheduler"));
   CHECK_THROWS_WITH(RunTune(with({"--out", out, "--population", "5"})),
                     Catch::Contains("--population") && Catch::Contains("even"));
+  for (const char* few : {"1", "2", "3"}) {
+    CHECK_THROWS_WITH(RunTune(with({"--out", out, "--optimiser", "cma_es", "--population", few})),
+                      Catch::Contains("--population") && Catch::Contains(Join("expected 0 or at least 4 candidates of cma_es, found ", few)));
+  }
   CHECK_THROWS_WITH(RunTune(with({"--out", out, "--layers", "scor"})),
                     Catch::Contains("'scor'") && Catch::Contains("score"));
   CHECK_THROWS_WITH(RunTune(with({"--out", out, "--reward", "jct+csot"})),

@@ -13,7 +13,8 @@ CmaEs::CmaEs(const Space& space, std::uint64_t seed, int population) : stream_(s
   BERTH_CHECK(start.size() == scales.size() && !start.empty(), "start and scales of one size");
   const auto n = static_cast<Eigen::Index>(start.size());
   const double dim = static_cast<double>(n);
-  const int lambda = population > 0 ? std::max(4, population) : 4 + static_cast<int>(3.0 * std::log(dim));
+  BERTH_CHECK(population == 0 || population >= kLeastPopulation, "a population of ", population);
+  const int lambda = population > 0 ? population : 4 + static_cast<int>(3.0 * std::log(dim));
   const int mu = lambda / 2;
   scales_ = Eigen::Map<const Vector>(scales.data(), n);
   mean_ = Eigen::Map<const Vector>(start.data(), n).cwiseQuotient(scales_);

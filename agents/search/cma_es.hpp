@@ -18,7 +18,10 @@ namespace berth::search {
 
 class CmaEs final : public Optimiser {
  public:
-  // Coordinate i starts at start[i] with standard deviation scales[i]. population 0 = 4 + 3 ln n; at least 4.
+  static constexpr int kLeastPopulation = 4;  // of fewer one is the better half: nothing recombines
+
+  // Coordinate i starts at start[i] with standard deviation scales[i]. population 0 = 4 + 3 ln n, else
+  // REQUIRES at least kLeastPopulation.
   CmaEs(const Space& space, std::uint64_t seed, int population = 0);
 
   const std::vector<std::vector<double>>& Ask() override;

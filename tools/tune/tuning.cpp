@@ -221,7 +221,12 @@ std::string ResolveOptimiser(Options& options, Kind kind) {
     throw Error(Join(options.Where("optimiser"), ": expected auto, cma_es or mirrored_noise, found '", name,
                      "'", DidYouMean(name, known)));
   }
-  if (name == "cma_es") return name;
+  if (name == "cma_es") {
+    const int population = Count(options, "population", 0, 100000);
+    if (population == 0 || population >= search::CmaEs::kLeastPopulation) return name;
+    throw Error(Join(options.Where("population"), ": expected 0 or at least ",
+                     search::CmaEs::kLeastPopulation, " candidates of cma_es, found ", population));
+  }
   if (Count(options, "population", 0, 100000) == 0) options.Assign("population", "32");
   const int population = Count(options, "population", 2, 100000);
   if (population % 2 != 0) {
@@ -250,7 +255,8 @@ void AddTuneOptions(Options& options) {
                 "first standard deviation: of a parameter in units of max(1, |start|) [0.3], of a policy's "
                 "weights of their array's scale [0.1], of a new policy's numbers of 1 [0.3]");
   options.Value("learning-rate", "0.05", "mirrored noise: in the same units; falls linearly to a tenth");
-  options.Value("population", "0", "candidates a generation; 0 = 4 + 3 ln(numbers), mirrored noise 32");
+  options.Value("population", "0",
+                "candidates a generation, of CMA-ES at least 4; 0 = 4 + 3 ln(numbers), mirrored noise 32");
   options.Value("layers", "", "of a policy: search only the weights of these layers, by commas [all]");
   options.Value("start", "",
                 "begin from this linear rule over the encoder's channels, the others 0: of a policy with a "

@@ -20,6 +20,7 @@ using Seconds = std::chrono::duration<double>;
 constexpr double kLongestPeriod = 1.0, kShortestPeriod = 0.1;  // s, between signs of life
 constexpr double kSilentPeriods = 4.0;                         // without one a rank is lost
 constexpr double kAnswer = 3.0;                                // s that the store has for an answer
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);  // for whom is awaited
 
 std::string FirstLine(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -197,6 +198,34 @@ void Meeting::StartPulse() {
       watch->changed.wait_for(lock, period);
     }
   }).detach();
+}
+
+void Meeting::AwaitFirst() {
+  const std::string key = Key("first", awaited_++);
+  const auto ask = [&](auto question) {
+    if (!InTime(timeout_s_, std::move(question))) throw Error("the meeting point does not answer");
+  };
+  if (world_.rank == 0) return ask([store = store_, key] { store->set(key, std::string("1")); });
+  struct Seen {
+    bool came = false, ended = false;
+    std::string pulse;
+  };
+  const double patience_s = std::max(timeout_s_, kSilentPeriods * period_s_);
+  std::string pulse;
+  for (WallClock::time_point silent = After(patience_s); WallClock::now() < silent;) {
+    const auto seen = std::make_shared<Seen>();
+    ask([seen, store = store_, key, ended = Key("ended", 0), beats = Key("pulse", 0)] {
+      seen->came = store->check({key});
+      seen->ended = store->check({ended});
+      if (store->check({beats})) seen->pulse = store->get_to_str(beats);
+    });
+    if (seen->came) return;
+    if (seen->ended) break;
+    if (seen->pulse != pulse) silent = After(patience_s);
+    pulse = seen->pulse;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  throw Error("rank 0 does not come");
 }
 
 std::string Meeting::WhoIsMissing(const std::string& what) {

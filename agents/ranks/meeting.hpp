@@ -29,6 +29,10 @@ class Meeting {
   // Before every collective call; any number of them a second.
   void Begin() { watch_->operation.fetch_add(1, std::memory_order_relaxed); }
 
+  // ProcessGroup::AwaitFirst, by a key of rank 0's: a call over the connections ends with the time-out.
+  // Throws Error where rank 0 ended, or gives no sign of life.
+  void AwaitFirst();
+
   // After a call has failed with `what`: who is missing, in a line. Takes a few seconds.
   std::string WhoIsMissing(const std::string& what);
   // Whoever keeps the store must not end before the others have read it: it waits a while for those that
@@ -66,6 +70,7 @@ class Meeting {
   c10::intrusive_ptr<c10d::Store> store_;
   std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();
   bool answers_ = true;
+  int awaited_ = 0;  // calls of AwaitFirst
 };
 
 }  // namespace berth

@@ -101,6 +101,10 @@ class RankGroup final : public ProcessGroup {
     return all;
   }
 
+  void AwaitFirst() override {
+    Call([&] { meeting_.AwaitFirst(); });
+  }
+
   void Finish() override {
     if (cards_) cards_->Leave();
     meeting_.Leave("done");

@@ -51,6 +51,10 @@ class ProcessGroup {
   // The blocks of all ranks, in their order, equally long.
   virtual std::vector<std::uint8_t> Gather(std::span<const std::uint8_t> block) = 0;
 
+  // Returns on rank 0 at once, on the others when rank 0 has come: however long what it does alone takes, as
+  // long as it gives signs of life (without one for the time-out it is lost).
+  virtual void AwaitFirst() = 0;
+
   // Waits until every rank is here: whoever keeps the meeting point may then end.
   virtual void Finish() = 0;
   // This rank ends because of `why`: the others will say so. Never throws.
@@ -67,7 +71,8 @@ struct RankCard {
 };
 
 // Meets the other ranks at the world's address. Throws Error for ranks that did not come within `timeout_s`
-// (which then also limits every call), for a rank taken twice, and for settings that differ from rank 0's.
+// (which then also limits every call but AwaitFirst), for a rank taken twice, and for settings that differ
+// from rank 0's.
 std::unique_ptr<ProcessGroup> JoinProcessGroup(const World& world, double timeout_s,
                                                const SharedSettings& settings, const RankCard& card = {});
 

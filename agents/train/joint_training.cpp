@@ -114,6 +114,10 @@ void JointTraining::CheckSame(Network& network) const {
   }
 }
 
+void JointTraining::AwaitFirst() {
+  if (group_) group_->AwaitFirst();
+}
+
 void JointTraining::Finish() {
   if (group_) group_->Finish();
 }

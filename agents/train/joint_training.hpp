@@ -32,6 +32,7 @@ class JointTraining {
   // Throws Error where the parameters of a rank are not, to the bit, those of rank 0.
   void CheckSame(Network& network) const;
 
+  void AwaitFirst();  // as ProcessGroup's
   void Finish();
   void Abandon(const std::string& why) noexcept;
 

@@ -242,6 +242,7 @@ class Trainer {
       const auto figures = request_.on_validate(counters_.steps, wall, fraction);
       if (log_) log_->Note(counters_.steps, figures);
     }
+    joint_.AwaitFirst();  // a validation may take longer than ranks wait for each other
     counters_.validated_steps = validated_steps_ = counters_.steps;
     const double spent = Now() - begun;
     started_ += spent, window_started_ += spent;

@@ -103,6 +103,41 @@ TEST_CASE("ranks: a rank that lives and does not come is named; an address that 
                         "not reach itself at no-such-host.invalid:"));
 }
 
+TEST_CASE("ranks: what rank 0 does alone may take longer than the time-out; where it ends meanwhile, it is named") {
+  if (!test::HasGloo()) return test::Skip(test::kNeedsGloo);
+  for (const bool ends : {false, true}) {
+    CAPTURE(ends);
+    const int port = test::FreePort();
+    std::vector<std::string> said(2);
+    std::vector<double> sums(2);
+    std::vector<std::thread> threads;
+    for (const std::size_t r : {0, 1}) {
+      threads.emplace_back([&said, &sums, ends, r, port] {
+        World world;
+        world.rank = static_cast<int>(r), world.size = 2, world.address = "127.0.0.1", world.port = port;
+        const std::unique_ptr<ProcessGroup> group = JoinProcessGroup(world, 1.0, {});
+        try {
+          for (int time = 0; time < 2; ++time) {  // each is awaited by itself
+            if (r == 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+            if (r == 0 && ends) return group->Abandon("its disk is full");
+            group->AwaitFirst();
+            double value = 1.0;
+            group->Sum(std::span(&value, 1));
+            sums[r] += value;
+          }
+          group->Finish();
+        } catch (const Error& error) {
+          said[r] = error.what();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(said[0].empty());
+    CHECK(said[1] == (ends ? "rank 0 ended: its disk is full" : ""));
+    CHECK(sums == (ends ? std::vector<double>{0.0, 0.0} : std::vector<double>{4.0, 4.0}));
+  }
+}
+
 TEST_CASE("ranks: the store that torchrun keeps serves one start after the other") {
   if (!test::HasGloo()) return test::Skip(test::kNeedsGloo);
   const int port = test::FreePort();

@@ -27,6 +27,7 @@ TEST_CASE("ranks: rows of a minibatch are found again among a rank's own") {
     bool SumsInPlace() const override { return true; }
     std::string Gradients() const override { return "none"; }
     std::vector<std::uint8_t> Gather(std::span<const std::uint8_t>) override { return {}; }
+    void AwaitFirst() override {}
     void Finish() override {}
     void Abandon(const std::string&) noexcept override {}
 

@@ -1,4 +1,5 @@
 // The tuned rule against what it must be with known weights, and `berth tune` itself.
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -154,6 +155,10 @@ TEST_CASE("tune: the same answer on any number of threads, better than its start
   const auto make = [](const char* spec) { return [spec] { return MakeScheduler(spec, AllSchedulers()); }; };
   const auto runs = RewardTrials(on, "jct").Validate({make("srpt"), make(kAsSrpt)}, 3);
   for (std::size_t i = 0; i < 3; ++i) CHECK(runs[0][i].mean_jct_s == runs[1][i].mean_jct_s);
+  std::atomic<bool> interrupted = false;
+  CHECK(RewardTrials(on, "jct").Validate({make("srpt")}, 3, &interrupted)[0][2].mean_jct_s == runs[0][2].mean_jct_s);
+  interrupted = true;
+  CHECK(RewardTrials(on, "jct").Validate({make("srpt")}, 3, &interrupted).empty());
 }
 
 TEST_CASE("tune: candidates out of their bounds lose, and nothing else happens") {

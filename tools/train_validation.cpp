@@ -136,8 +136,9 @@ void TrainValidation::Attach(TrainRequest& request) {
   request.validation_figures = validation_.FigureNames();
   if (budget_)
     request.wants_validation = [this](double wall_s, double fraction) { return Wants(wall_s, fraction); };
-  request.on_validate = [this](std::int64_t steps, double wall_s, double fraction) {
-    return Measure(steps, wall_s, fraction);
+  // Whoever runs the request says later what interrupts it.
+  request.on_validate = [this, &request](std::int64_t steps, double wall_s, double fraction) {
+    return Measure(steps, wall_s, fraction, request.interrupted);
   };
 }
 
@@ -146,19 +147,21 @@ bool TrainValidation::Wants(double wall_s, double fraction) const {
 }
 
 std::vector<std::pair<std::string, double>> TrainValidation::Measure(std::int64_t steps, double wall_s,
-                                                                     double fraction) {
+                                                                     double fraction,
+                                                                     const std::atomic<bool>* interrupted) {
   // A run that is resumed when it is done has been measured there.
   if (validation_.any() && validation_.rows().back().steps == steps) return {};
-  if (!budget_) return validation_.Measure(steps, workloads_);
+  if (!budget_) return validation_.Measure(steps, workloads_, interrupted);
   if (budget_->WantsPlan(wall_s, fraction)) {
-    const double run_s = validation_.TimeRun();
+    const double run_s = validation_.TimeRun(interrupted);
+    if (interrupted != nullptr && *interrupted) return {};
     budget_->Spend(run_s, /*validation=*/false);
     budget_->Plan(wall_s, fraction, run_s);
     if (!budget_->Affords(wall_s, fraction)) return {};
   }
   workloads_ = budget_->workloads();
   const auto begin = std::chrono::steady_clock::now();
-  auto figures = validation_.Measure(steps, workloads_);
+  auto figures = validation_.Measure(steps, workloads_, interrupted);
   budget_->Spend(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                  /*validation=*/true);
   return figures;

@@ -25,7 +25,7 @@ class TrainValidation {
   // A line on why Make gave null, though nobody asked for that; "" where --validate did.
   static std::string WhyNone(const Options& options, const TrainRequest& request);
 
-  // Sets the request's validate_every and callbacks; this must outlive the training.
+  // Sets the request's validate_every and callbacks; this and the request must outlive the training.
   void Attach(TrainRequest& request);
   const Validation& validation() const { return validation_; }
   bool keeps_best() const { return !budget_; }
@@ -36,7 +36,8 @@ class TrainValidation {
   TrainValidation(Validation validation, int workloads, std::optional<ValidationBudget> budget,
                   std::int64_t every);
   bool Wants(double wall_s, double fraction) const;
-  std::vector<std::pair<std::string, double>> Measure(std::int64_t steps, double wall_s, double fraction);
+  std::vector<std::pair<std::string, double>> Measure(std::int64_t steps, double wall_s, double fraction,
+                                                      const std::atomic<bool>* interrupted);
 
   Validation validation_;
   int workloads_;

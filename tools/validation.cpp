@@ -153,16 +153,18 @@ std::string Validation::Candidate() {
   return candidate;
 }
 
-double Validation::TimeRun() {
+double Validation::TimeRun(const std::atomic<bool>* interrupted) {
   const std::string candidate = Candidate();
   const auto begin = std::chrono::steady_clock::now();
-  on_.Validate({[&] { return MakeScheduler(Join("policy(file=", candidate, ")"), AllSchedulers()); }}, 1);
+  on_.Validate({[&] { return MakeScheduler(Join("policy(file=", candidate, ")"), AllSchedulers()); }}, 1,
+               interrupted);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   std::filesystem::remove(candidate);
   return spent.count();
 }
 
-std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t steps, int workloads) {
+std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t steps, int workloads,
+                                                                const std::atomic<bool>* interrupted) {
   const std::string candidate = Candidate();
   std::vector<std::string> specs = {Join("policy(file=", candidate, ")")};
   if (settings_.draws) specs.push_back(Join("policy(file=", candidate, ",sample=true)"));
@@ -172,7 +174,11 @@ std::vector<std::pair<std::string, double>> Validation::Measure(std::int64_t ste
   std::vector<MakeCandidate> makers;
   for (const std::string& spec : specs)
     makers.emplace_back([&spec] { return MakeScheduler(spec, AllSchedulers()); });
-  const std::vector<std::vector<Metrics>> runs = on_.Validate(makers, workloads);
+  const std::vector<std::vector<Metrics>> runs = on_.Validate(makers, workloads, interrupted);
+  if (runs.empty()) {
+    std::filesystem::remove(candidate);
+    return {};
+  }
   Row row;
   row.steps = steps;
   row.costs = CostsOf(on_, runs[0]), row.may_be_none = on_.MayBeNone();

@@ -4,6 +4,7 @@
 // between the two is a policy that has not made up its mind.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -73,10 +74,12 @@ class Validation {
 
   // Measures RUN/checkpoint.h5, which is of `steps` environment steps, on `workloads` of those that no search
   // of `on` draws: a line of RUN/validation.csv, and the figures under TensorBoard's names. Baselines are
-  // measured the first time. Errors of export, and of files.
-  std::vector<std::pair<std::string, double>> Measure(std::int64_t steps, int workloads);
-  // Wall seconds of one greedy run.
-  double TimeRun();
+  // measured the first time. Where `interrupted` becomes true meanwhile there is no line, and no figures.
+  // Errors of export, and of files.
+  std::vector<std::pair<std::string, double>> Measure(std::int64_t steps, int workloads,
+                                                      const std::atomic<bool>* interrupted = nullptr);
+  // Wall seconds of one greedy run, or until it is interrupted.
+  double TimeRun(const std::atomic<bool>* interrupted = nullptr);
 
   const std::vector<Row>& rows() const { return rows_; }
   bool any() const { return !rows_.empty(); }

@@ -59,7 +59,8 @@ struct TrainRequest {
   // Every so many environment steps, and at the end, the checkpoint is saved and on_validate told of which
   // step it is, after how many seconds, and of what fraction of the training; 0 = never. The figures that it
   // gives back go to TensorBoard, and by these names into progress.csv's next row. What that takes is not
-  // training time. Rank 0 alone.
+  // training time. Rank 0 alone. Where `interrupted` became true meanwhile, it is asked for again when the
+  // run is resumed.
   std::int64_t validate_every = 0;
   // Asked before, where it is set: is it wanted? Several processes must all say the same.
   std::function<bool(double wall_s, double fraction)> wants_validation = nullptr;

@@ -130,6 +130,8 @@ class Trainer {
       if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps &&
           !(done && request_.wants_validation))
         Validate();
+      if (validated_steps_ == counters_.steps && counters_.validated_steps != validated_steps_)
+        outcome.interrupted = true;  // in its last validation
       if (!done) Report();
       if (counters_.steps != saved_steps_ || !request_.resume) Save();
       joint_.Finish();
@@ -238,21 +240,24 @@ class Trainer {
       return;
     }
     if (saved_steps_ != counters_.steps) Save();
-    if (request_.on_validate && Writes()) {
+    if (request_.on_validate && Writes() && !Interrupted()) {
       const auto figures = request_.on_validate(counters_.steps, wall, fraction);
       if (log_) log_->Note(counters_.steps, figures);
     }
     joint_.AwaitFirst();  // a validation may take longer than ranks wait for each other
-    counters_.validated_steps = validated_steps_ = counters_.steps;
     const double spent = Now() - begun;
     started_ += spent, window_started_ += spent;
+    validated_steps_ = counters_.steps;
+    if (!Interrupted()) counters_.validated_steps = counters_.steps;  // else it may be half of one: due again
   }
+
+  bool Interrupted() const { return request_.interrupted != nullptr && request_.interrupted->load(); }
 
   Turn NextTurn() const {
     const double now = Now();
     Turn turn;
     turn.wall_s = Wall(now);
-    turn.interrupted = request_.interrupted != nullptr && request_.interrupted->load();
+    turn.interrupted = Interrupted();
     turn.out_of_time = request_.seconds > 0.0 && turn.wall_s >= request_.seconds;
     turn.save = now - saved_at_ >= request_.checkpoint_every_s;
     turn.report = now - window_started_ >= kProgressEvery;

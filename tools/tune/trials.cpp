@@ -47,15 +47,15 @@ bool MayCostNothing(const std::string& reward, const TrialSettings& on) {
 
 }  // namespace
 
-Trials::Plays Trials::Play(const std::vector<MakeCandidate>& schedulers, int generation, int wanted) const {
+Trials::Plays Trials::Play(const std::vector<MakeCandidate>& schedulers, int generation, int wanted,
+                           const std::atomic<bool>* interrupted) const {
   const std::vector<Scenario> workloads = Draw(generation, wanted);
   const int count = static_cast<int>(workloads.size());
   Plays plays{std::vector(schedulers.size(), std::vector<Metrics>(U(count))), {}};
   std::vector<std::vector<std::int64_t>> decisions(schedulers.size(), std::vector<std::int64_t>(U(count)));
   RunOptions options;
   options.window = settings_.window;
-  if (settings_.interrupted != nullptr && generation != kValidation)
-    options.progress = [this](const Simulator&) { return !*settings_.interrupted; };
+  if (interrupted != nullptr) options.progress = [=](const Simulator&) { return !*interrupted; };
   ThreadTeam team(settings_.threads);
   team.Run(static_cast<int>(schedulers.size()) * count, [&](int part) {
     const std::size_t k = U(part / count), i = U(part % count);
@@ -87,7 +87,7 @@ search::Costs Trials::Costs(const std::vector<MakeCandidate>& candidates, int ge
   std::vector<MakeCandidate> all{make_reference};
   all.insert(all.end(), candidates.begin(), candidates.end());
   const int count = generation == search::kChoice ? settings_.choices : settings_.workloads;
-  Plays plays = Play(all, generation, count);
+  Plays plays = Play(all, generation, count, settings_.interrupted);
   if (settings_.interrupted != nullptr && *settings_.interrupted) return {};
   const std::vector<Metrics> beside = std::move(plays.runs.front());
   plays.runs.erase(plays.runs.begin());
@@ -106,9 +106,11 @@ search::Costs Trials::Costs(const std::vector<MakeCandidate>& candidates, int ge
   return costs;
 }
 
-std::vector<std::vector<Metrics>> Trials::Validate(const std::vector<MakeCandidate>& schedulers,
-                                                   int count) const {
-  return Play(schedulers, kValidation, count).runs;
+std::vector<std::vector<Metrics>> Trials::Validate(const std::vector<MakeCandidate>& schedulers, int count,
+                                                   const std::atomic<bool>* interrupted) const {
+  Plays plays = Play(schedulers, kValidation, count, interrupted);
+  if (interrupted != nullptr && *interrupted) return {};
+  return std::move(plays.runs);
 }
 
 search::Costs Trials::Weigh(const std::vector<std::vector<Metrics>>& runs,

@@ -45,8 +45,9 @@ class Trials {
   // where all runs of the first generation cost 0 and will go on to.
   search::Costs Costs(const std::vector<MakeCandidate>& candidates, int generation) const;
   // Of each scheduler on `count` workloads that no search draws, of a fixed source as many pieces as there
-  // are: [schedulers][count or fewer]. Never interrupted.
-  std::vector<std::vector<Metrics>> Validate(const std::vector<MakeCandidate>& schedulers, int count) const;
+  // are: [schedulers][count or fewer]; nothing where `interrupted` became true meanwhile.
+  std::vector<std::vector<Metrics>> Validate(const std::vector<MakeCandidate>& schedulers, int count,
+                                             const std::atomic<bool>* interrupted = nullptr) const;
 
   // Of one run; NaN where jobs of the window were not done.
   virtual double Cost(const Metrics& metrics) const = 0;
@@ -70,7 +71,8 @@ class Trials {
     std::vector<std::vector<Metrics>> runs;  // unfinished > 0 where the scheduler could not be made
     std::vector<std::int64_t> decisions;     // [schedulers]
   };
-  Plays Play(const std::vector<MakeCandidate>& schedulers, int generation, int count) const;
+  Plays Play(const std::vector<MakeCandidate>& schedulers, int generation, int count,
+             const std::atomic<bool>* interrupted) const;
 
   TrialSettings settings_;
 };

@@ -35,6 +35,17 @@ TEST_CASE("control: an array in steps is read, and a job that cannot be read sto
   CHECK(test::Says(b.Log("left")[0]["why"].get<std::string>(), "squeue --json: job 5: expected a whole number, found '5...'"));
 }
 
+TEST_CASE("control: a job's name that is no UTF-8 stops nobody", "[slurm]") {
+  Beside b;
+  b.slurm.Set("latin1", true);
+  b.slurm.AddJob(1, {{"name", "caf\xC3\xA9"}});
+  b.slurm.AddJob(2);
+  b.Look(2);
+  for (int id = 1; id <= 2; ++id) CHECK(b.State(id) == "RUNNING");
+  CHECK(b.Log("job")[0]["name"] == "caf\xEF\xBF\xBD");
+  CHECK(b.controller->Release() == 0);
+}
+
 TEST_CASE("control: nodes with GPUs of several types are left to Slurm, and so are jobs that only they can run", "[slurm]") {
   Beside b;
   b.slurm.AddNode("m1", "a", 4);

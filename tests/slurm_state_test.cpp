@@ -5,6 +5,7 @@
 #include <map>
 
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
 #include "tools/controller/slurm_state.hpp"
@@ -249,6 +250,20 @@ TEST_CASE("squeue: a job that cannot be read is none of Berth's, and the others 
   CHECK(test::Says(jobs[1].unread, "squeue: job 7: expected a ']'"));
   CHECK_FALSE(jobs[2].unusual);
   CHECK(jobs[2].unread.empty());
+}
+
+TEST_CASE("names in any encoding become text that JSON takes", "[slurm]") {
+  const std::string none = "\xEF\xBF\xBD";  // U+FFFD
+  for (const char* text : {"", "plain", "caf\xC3\xA9", "\xE2\x82\xAC\xED\x9F\xBF\xEE\x80\x80", "\xF0\x9F\x98\x80\xF4\x8F\xBF\xBF"}) CHECK(AsUtf8(text) == text);
+  CHECK(AsUtf8("caf\xE9") == "caf" + none);
+  CHECK(AsUtf8("\xE9t\xE9 \xC3\xA9") == none + "t" + none + " \xC3\xA9");
+  CHECK(AsUtf8("\xE2\x82") == none + none);  // cut off
+  // Longer than needed, a surrogate, beyond U+10FFFF.
+  for (const char* text : {"\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80"}) {
+    INFO(text);
+    CHECK_FALSE(NoUtf8In(text).empty());
+    CHECK(Json::parse("\"" + AsUtf8(text) + "\"", nullptr, false).is_string());
+  }
 }
 
 TEST_CASE("GPU types that are numbers, and GPUs without a type", "[slurm]") {

@@ -13,6 +13,9 @@ inline constexpr std::string_view kByteOrderMark =
 // "0xfc as byte 8", the first that is of no UTF-8 text; "" = there is none.
 std::string NoUtf8In(std::string_view text);
 
+// Each byte that is of no UTF-8 text as U+FFFD.
+std::string AsUtf8(const std::string& text);
+
 // Throws Error "where: expected UTF-8, found 0xfc as byte 8 of the line", or for a zero byte.
 void CheckText(std::string_view line, const std::string& where);
 

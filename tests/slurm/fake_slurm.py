@@ -5,7 +5,7 @@ The state stands in FAKE_SLURM (JSON): "now" (s since 1970; none = the clock), "
 `squeue --json` and `sinfo --json` of 22.05, "config" (lines of scontrol show config), "level" (of sacctmgr), and how it behaves:
 "silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither),
 "summed" (sinfo as 23.02 has it), "epilog" (s for which the nodes of a requeued job are cleaned up; it completes until then, and has its
-old time of submission).
+old time of submission), "latin1" (names are written as bytes of Latin-1).
 Each call that changes something is a line of FAKE_SLURM.calls.
 """
 import fcntl
@@ -191,7 +191,7 @@ def run():
             json.dump(state, file)
         os.rename(PATH + ".new", PATH)
         if answer is not None:
-            print(json.dumps(answer))
+            sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("latin-1" if state.get("latin1") else "utf-8"))
 
 
 main()

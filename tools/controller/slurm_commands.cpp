@@ -8,7 +8,9 @@
 #include <ctime>
 
 #include "data/json_depth.hpp"
+#include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/plain_text.hpp"
 #include "tools/controller/subprocess.hpp"
 
 namespace berth {
@@ -27,15 +29,18 @@ std::string LastLine(const std::string& text) {
 
 // slurm_suspend error: X, slurm_update error: X
 std::string Said(const std::string& error) {
-  const std::string line = LastLine(error);
+  const std::string line = LastLine(AsUtf8(error));
   const std::size_t at = line.find("error: ");
   return at == std::string::npos ? line : line.substr(at + 7);
 }
 
-Json Parse(const std::string& text, const std::string& what) {
+// Jobs' names are in it as their users wrote them, in any encoding: none may keep the others from being read.
+Json Parse(const std::string& bytes, const std::string& what) {
+  const std::string text = AsUtf8(bytes);
   CheckJsonDepth(text, what);
   Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw Error(Join(what, ": expected JSON, found '", text.substr(0, 60), "'"));
+  if (json.is_discarded())
+    throw Error(Join(what, ": expected JSON, found '", AsUtf8(text.substr(0, 60)), "'"));
   return json;
 }
 
@@ -78,8 +83,8 @@ SlurmState SlurmCommands::Read() {
   std::string of_nodes = !live                ? recorded_ + "/sinfo.json"
                          : nodes_by_scontrol_ ? "scontrol show nodes --json"
                                               : "sinfo --json";
-  const Json jobs = live ? Parse(squeue, of_jobs) : ReadJson(of_jobs);
-  Json nodes = live ? Parse(sinfo, of_nodes) : ReadJson(of_nodes);
+  const Json jobs = Parse(live ? squeue : ReadText(of_jobs), of_jobs);
+  Json nodes = Parse(live ? sinfo : ReadText(of_nodes), of_nodes);
   if (live && nodes.contains("sinfo") && !nodes.contains("nodes")) {
     nodes_by_scontrol_ = true;
     of_nodes = "scontrol show nodes --json";

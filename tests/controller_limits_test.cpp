@@ -226,6 +226,28 @@ TEST_CASE("control: a job over several nodes wakes none where those that are awa
   SECTION("one node has room for all of it") { CHECK(placed(1) == "v3"); }
 }
 
+TEST_CASE("control: no job is put on more nodes than it asks for", "[slurm]") {
+  Beside b;
+  for (int id = 1; id <= 2; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:2"}, {"required_nodes", Join("v", id)}});
+  b.Look(2);  // two GPUs are free on each of v1 and v2
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:4"}, {"max_nodes", 1}});  // -N1
+  b.Look(3);
+  CHECK(CountStarts(b.slurm.Calls(), "update JobId=3 ") == 0);
+  b.slurm.End(1);
+  b.Look(2);
+  CHECK(b.Nodes(3) == "v1");
+  b.slurm.End(2), b.slurm.End(3);
+  b.slurm.AddJob(4, {{"tres_per_job", "gres:gpu:v100:6"}, {"max_nodes", 2}});
+  b.Look(2);
+  CHECK(b.Nodes(4) == "v1,v2");
+  // Slurm's, as nothing here can run them: eight on one node, and three nodes of a type that has two.
+  b.slurm.AddJob(5, {{"tres_per_job", "gres:gpu:v100:8"}, {"max_nodes", 1}});
+  b.slurm.AddJob(6, {{"tres_per_job", "gres:gpu:v100:3"}, {"node_count", 3}, {"max_nodes", 3}});
+  b.slurm.AddJob(7, {{"tres_per_job", ""}, {"tres_per_node", "gres:gpu:v100:1"}, {"node_count", 3}, {"max_nodes", 3}});
+  b.Look();
+  for (int id = 5; id <= 7; ++id) CHECK(b.slurm.Job(id)["admin_comment"] == "berth-left");
+}
+
 TEST_CASE("control: a number that Slurm gives again is another job, with words of its own", "[slurm]") {
   Beside b(ControlMode::kControl, "srpt");
   b.slurm.AddJob(5, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100000,checkpoint"}});

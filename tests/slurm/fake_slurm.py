@@ -45,6 +45,8 @@ def place(state, job):
         used = {k for j in state["jobs"] if j["job_state"] in HOLD_GPUS for n, k in j["held_gpus"] if n == node["name"]}
         free[node["name"]] = [k for k in range(int(size)) if k not in used]
     asked = hosts(job["required_nodes"])
+    if 0 < (job.get("max_nodes") or 0) < len(asked):
+        return False
     names = asked or sorted(free)
     taken = []
     for i, name in enumerate(names):

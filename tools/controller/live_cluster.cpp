@@ -293,8 +293,13 @@ bool LiveCluster::AtArrayLimit(const SlurmJob& job) const {
 
 std::uint64_t LiveCluster::FittingTypes(const LiveJob& job) const {
   std::uint64_t fitting = AllowedTypes(job);
+  const SlurmJob& asks = job.slurm;
   for (std::size_t g = 0; g < types_.size(); ++g) {
-    if (types_[g].count < job.slurm.gpus || Speed(job.job_class, static_cast<int>(g)) <= 0.0)
+    const int on_node = std::max(1, types_[g].gpus_per_node),
+              each = asks.per_node > 0 ? asks.per_node : on_node;
+    const int nodes = std::max(asks.least_nodes(), (asks.gpus + each - 1) / each);
+    if (types_[g].count / on_node < nodes || !asks.on_at_most(nodes) ||
+        Speed(job.job_class, static_cast<int>(g)) <= 0.0)
       fitting &= ~(std::uint64_t{1} << g);
   }
   return fitting;

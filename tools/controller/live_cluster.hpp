@@ -129,8 +129,8 @@ class LiveCluster {
   }
   // [classes][types] steps/s; what jobs are thought to be, of which nothing is stated, follows.
   void SetSpeeds(std::vector<std::vector<double>> speeds);
-  // Of those, bits of the types with enough GPUs for it, were they all free and in service, on which it makes
-  // progress.
+  // Of those, bits of the types with enough GPUs for it on as many nodes as it asks for, were they all free
+  // and in service, on which it makes progress.
   std::uint64_t FittingTypes(const LiveJob& job) const;
   // Where it holds GPUs, does it make progress there? A site may say that it does not, and Slurm start it.
   bool Progresses(const LiveJob& job) const { return job.type >= 0 && Speed(job.job_class, job.type) > 0.0; }

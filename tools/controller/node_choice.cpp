@@ -33,9 +33,7 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
     std::vector<int> free;
   };
   std::vector<Room> rooms;
-  // At least; where its user named nodes it runs on all of those.
-  const int nodes =
-      std::min(asks.user_named() ? static_cast<int>(asks.required.size()) : asks.num_nodes, asks.gpus);
+  const int nodes = asks.least_nodes();
   for (std::size_t n = 0; n < live.nodes().size(); ++n) {
     const auto node = static_cast<int>(n);
     if (live.TypeOfNode(node) != type || (asks.per_node > 0 && idle_cpus[n] < CpusFor(asks, asks.per_node)))
@@ -58,7 +56,8 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
   };
   std::map<int, int> on_node;
   for (const int device : wanted) ++on_node[live.NodeOf(device)];
-  if (static_cast<int>(wanted.size()) == asks.gpus && static_cast<int>(on_node.size()) >= nodes) {
+  const auto on = static_cast<int>(on_node.size());
+  if (static_cast<int>(wanted.size()) == asks.gpus && on >= nodes && asks.on_at_most(on)) {
     const bool usable = std::all_of(wanted.begin(), wanted.end(), [&](int device) {
       const auto room = std::find_if(rooms.begin(), rooms.end(),
                                      [&](const Room& r) { return r.node == live.NodeOf(device); });
@@ -94,7 +93,7 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
     int left = asks.gpus, used = 0;
     for (; used < static_cast<int>(over.size()) && (left > 0 || used < nodes); ++used)
       left -= static_cast<int>(over[U(used)].free.size());
-    if (left > 0 || used < nodes) return false;
+    if (left > 0 || used < nodes || !asks.on_at_most(used)) return false;
     left = asks.gpus;
     for (int i = 0; i < used; ++i) {  // at least one of each
       const int count = std::min(left - (used - i - 1), static_cast<int>(over[U(i)].free.size()));

@@ -187,6 +187,7 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   if (const double minutes = Number(from, "time_limit"); std::isfinite(minutes) && minutes > 0.0)
     job.limit_s = 60.0 * minutes;
   job.num_nodes = std::max(1, SmallOr(from, "node_count", 1.0));
+  job.max_nodes = std::max(0, SmallOr(from, "max_nodes", 0.0));
   job.cpus = SmallOr(from, "cpus", 0.0);
   const auto requeue = from.find("requeue");
   job.requeue = requeue != from.end() && requeue->is_boolean() && requeue->get<bool>();

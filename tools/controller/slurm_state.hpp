@@ -3,6 +3,7 @@
 // lists) are read too. From 23.02 on sinfo sums nodes up, and `scontrol show nodes --json` has what it had.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ struct SlurmJob {
   double limit_s = std::numeric_limits<double>::quiet_NaN();  // NaN = none
   int gpus = 0;                                               // in all; 0 = it asks for none
   int per_node = 0;                                           // GPUs on each of its nodes; 0 = as they come
-  int num_nodes = 1;                                          // at least
+  int num_nodes = 1, max_nodes = 0;                           // at least, at most; 0 = as many as it takes
   std::string gpu_type;                                       // "" = any
   int cpus = 0;                                               // in all
   bool unusual = false;  // several types of GPU, part of a heterogeneous job, or not read: not for Berth
@@ -58,6 +59,11 @@ struct SlurmJob {
   }
   // Did its user say where it must run, on all of those nodes?
   bool user_named() const { return !required.empty() && !pinned(); }
+  // On so many nodes at least; where its user named some it runs on all of those.
+  int least_nodes() const {
+    return std::min(user_named() ? static_cast<int>(required.size()) : num_nodes, gpus);
+  }
+  bool on_at_most(int count) const { return max_nodes == 0 || count <= max_nodes; }
   bool running() const { return state == "RUNNING" || state == "CONFIGURING" || state == "SUSPENDED"; }
 };
 

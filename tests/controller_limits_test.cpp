@@ -181,6 +181,32 @@ TEST_CASE("control: a node on which a job did not start is not the next that it 
   CHECK(b.Nodes(1) == "v2");
 }
 
+TEST_CASE("control: where nodes can never run a job Slurm holds it itself, and it is tried on others", "[slurm]") {
+  Beside b;
+  Json state = b.slurm.State();
+  state["nodes"][0]["never"] = true;
+  b.slurm.Save(state);
+  const bool named = GENERATE(false, true);  // by its user: there are no others
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}, {"required_nodes", named ? "v1" : ""}});
+  b.Look();
+  CHECK(b.slurm.Job(1)["required_nodes"] == "v1");
+  CHECK(CountStarts(b.slurm.Calls(), "release 1") == 1);
+  SECTION("seen by the controller that released it") {}
+  SECTION("seen by one that is started again") {
+    if (!named) b.Restart();
+  }
+  b.Look(20);
+  CHECK(b.slurm.Job(1)["state_reason"] == "BadConstraints");
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.Status()["counts"]["refused"] == 1);
+  CHECK(b.Status()["refusals"][0]["why"] == "BadConstraints");
+  CHECK(b.Status()["queue"][0]["reason"] == "Slurm did not start it: BadConstraints");
+  b.Look(1, 31.0);
+  CHECK(b.slurm.Calls() == (named ? Calls{"release 1"} : Calls{"update JobId=1 ReqNodeList=v2 AdminComment=berth pinned Priority=0", "release 1"}));
+  b.Look();
+  CHECK(b.State(1) == (named ? "PENDING" : "RUNNING"));
+}
+
 TEST_CASE("control: where no other node has room, and when all were tried, a refused one is tried again", "[slurm]") {
   Beside b;
   b.slurm.Set("late", true);

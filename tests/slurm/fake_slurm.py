@@ -3,7 +3,7 @@
 
 The state stands in FAKE_SLURM (JSON): "now" (s since 1970; none = the clock), "version", "jobs" and "nodes" in the form of
 `squeue --json` and `sinfo --json` of 22.05, "config" (lines of scontrol show config), "level" (of sacctmgr), and how it behaves:
-"silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither),
+"silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither, and what is pinned to some that "never" can is held),
 "summed" (sinfo as 23.02 has it), "epilog" (s for which the nodes of a requeued job are cleaned up; it completes until then, and has its
 old time of submission), "latin1" (names are written as bytes of Latin-1).
 Each call that changes something is a line of FAKE_SLURM.calls.
@@ -47,6 +47,9 @@ def place(state, job):
     asked = hosts(job["required_nodes"])
     if 0 < (job.get("max_nodes") or 0) < len(asked):
         return False
+    if any(node.get("never") and node["name"] in asked for node in state["nodes"]):
+        job["priority"], job["state_reason"] = 0, "BadConstraints"
+        return False
     names = asked or sorted(free)
     taken = []
     for i, name in enumerate(names):
@@ -80,7 +83,7 @@ def advance(state):
             clean_up(state, job)
     for job in sorted(state["jobs"], key=lambda j: (-j["priority"], j["submit_time"], j["job_id"])):
         if job["job_state"] == "PENDING" and job["priority"] > 0 and not state.get("late"):
-            if not job.get("dependency") and not place(state, job):
+            if not job.get("dependency") and not place(state, job) and job["priority"] > 0:
                 job["state_reason"] = "Resources"
 
 

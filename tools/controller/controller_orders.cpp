@@ -294,16 +294,18 @@ void Controller::TendHolds() {
 }
 
 // Released jobs that do not start are taken back: somebody else has the GPUs, or a limit of the site holds
-// them.
+// them. What can never start there Slurm holds by itself, at once.
 void Controller::TendOrdered() {
   for (int index = 0; index < live_.num_jobs(); ++index) {
     LiveJob& job = live_.job(index);
     const bool ordered = job.phase == LivePhase::kOrdered;
     if (!ordered && !(job.phase == LivePhase::kLeft && job.slurm.pinned())) continue;
     if (job.ordered_s == 0.0) job.ordered_s = now_s_;  // by a controller before this one
-    if (now_s_ < std::max(job.ordered_s, job.slurm.eligible_s) + kGrace || !MayChange()) continue;
+    if (!job.slurm.held_by_slurm()) {
+      if (now_s_ < std::max(job.ordered_s, job.slurm.eligible_s) + kGrace || !MayChange()) continue;
+      if (!Ask(job.slurm.id, "hold", {"hold", job.slurm.id}).empty()) continue;
+    }
     const std::string why = job.slurm.reason.empty() ? "it did not start" : job.slurm.reason;
-    if (!Ask(job.slurm.id, "hold", {"hold", job.slurm.id}).empty()) continue;
     Refused(job.slurm.id, "start", why);
     live_.Pause(index, now_s_ + kPause, "Slurm did not start it: " + why,
                 ordered ? NodesOf(live_, job.devices) : job.slurm.required);

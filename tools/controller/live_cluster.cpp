@@ -264,6 +264,11 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
     job.why = Join("left to Slurm: ", from.reason);
     return LivePhase::kLeft;
   }
+  // So did it end that was released, or was by a controller before this one.
+  const bool first_seen = !job.arrived && job.not_before_s == 0.0;
+  if (options_.control && from.held_by_slurm() &&
+      (job.phase == LivePhase::kOrdered || (from.pinned() && (job.phase == LivePhase::kLeft || first_seen))))
+    return LivePhase::kOrdered;
   if (from.held() && !Adopts(from) && (!from.held_by_berth() || HeldSinceReleased(from)))
     return blocked("held by its user");
   if (const std::string asks = Asks(from); !asks.empty()) {

@@ -31,7 +31,8 @@ enum class LivePhase {
   kWaiting,  // a scheduler may start it
   kBlocked,  // not yet: a dependency, a begin time, a hold of its user's, no GPU type for it, or a pause
              // after a refusal
-  kOrdered,  // released to given nodes, not yet seen running; it holds them
+  kOrdered,  // released to given nodes, not yet seen running; it holds them. Until Pause also where Slurm
+             // holds it itself
   kLeft,     // pending under Slurm's own order, which Berth leaves alone
   kRunning,
   kGone,

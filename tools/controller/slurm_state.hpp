@@ -52,6 +52,12 @@ struct SlurmJob {
   // Given back to Slurm: a hold of it is its user's.
   bool left() const { return admin_comment == "berth-left"; }
   bool held_by_berth() const { return held() && marked() && !left(); }
+  // Held by Slurm itself, which names neither a user nor an admin then: where it was to run it never can
+  // (BadConstraints).
+  bool held_by_slurm() const {
+    return held() && !reason.empty() && !reason.starts_with("JobHeld") && reason != "None" &&
+           reason != "Cleaning";
+  }
   // Held by its user after Berth released it, where `own` is Berth's user: Slurm tells a user's hold from
   // Berth's, for which it names an admin, or a requeue, and not from one of Berth's on a job of `own`.
   bool held_since_released(const std::string& own) const {

@@ -367,6 +367,25 @@ TEST_CASE("control: a requeued job stays the same job while its nodes are cleane
   CHECK(b.Log("job").size() == 3);
 }
 
+TEST_CASE("control: a job whose nodes are cleaned up one after the other ends, and is not moved", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"tres_per_job", ""}, {"tres_per_node", "gres:gpu:v100:4"}, {"node_count", 2}, {"comment", "steps=1000,checkpoint"}});
+  b.Look(2);
+  CHECK(b.Nodes(1) == "v1,v2");
+  b.slurm.SetJob(1, {{"job_state", "COMPLETING"}, {"nodes", "v2"}, {"node_count", 1}, {"gres_detail", {"gpu:4(IDX:0-3)"}}, {"cleaned_up", b.now + 1000.0}});
+  b.Look(2);
+  const LiveCluster& live = b.controller->live();
+  const LiveJob& job = live.job(live.Find("1"));
+  CHECK(job.slurm.gpus == 8);
+  CHECK(job.devices.size() == 8);
+  CHECK(job.preemptions == 0);
+  b.slurm.End(1);
+  b.Look();
+  CHECK(b.Log("start").size() == 1);
+  CHECK(b.Log("stop").empty());
+  CHECK(b.Log("end").size() == 1);
+}
+
 TEST_CASE("control: after a requeue Slurm's own begin time is taken off, and a user's is waited for", "[slurm]") {
   Beside b;
   const auto requeued = [](double begin) -> Json {

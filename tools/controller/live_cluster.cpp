@@ -353,7 +353,8 @@ void LiveCluster::Arrive(int index) {
   arrived_.push_back(index);
 }
 
-void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
+void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
+  SlurmJob from = said;
   const bool waits = from.pending();
   const bool holds_gpus = from.running() || from.state == "COMPLETING" || from.state == "STOPPED";
   int index = RowOf(from);
@@ -376,6 +377,9 @@ void LiveCluster::Take(const SlurmJob& from, std::vector<LiveChange>& changes) {
   }
   LiveJob& job = jobs_[U(index)];
   if (from.state == "COMPLETING") {  // it has been requeued, or it ends; its GPUs are not free yet
+    // Slurm names only those of its nodes that are not cleaned up yet.
+    from.gpus = job.slurm.gpus, from.num_nodes = job.slurm.num_nodes;
+    if (!job.slurm.nodes.empty()) from.nodes = job.slurm.nodes, from.gpu_indices = job.slurm.gpu_indices;
     if (job.phase == LivePhase::kRunning && from.restarts != job.slurm.restarts) {
       StopRun(job, now_s_, changes);
       job.phase = LivePhase::kBlocked, job.why = "is being stopped";

@@ -167,7 +167,7 @@ class LiveCluster {
   int RowOf(const SlurmJob& job) const;  // as Find, but -1 where its number was another's
   bool Ours(const SlurmJob& job) const;
   void BeginAnew(const SlurmState& state);
-  void Take(const SlurmJob& from, std::vector<LiveChange>& changes);
+  void Take(const SlurmJob& said, std::vector<LiveChange>& changes);
   void EndRun(LiveJob& job, double end_s);
   void Arrive(int index);
   void StopRun(LiveJob& job, double end_s, std::vector<LiveChange>& changes);

@@ -252,6 +252,17 @@ TEST_CASE("squeue: a job that cannot be read is none of Berth's, and the others 
   CHECK(jobs[2].unread.empty());
 }
 
+TEST_CASE("squeue: CPUs that come with GPUs", "[slurm]") {
+  const auto cpus = [](const char* each, int cpus) {
+    const Json job = {{"job_id", 1}, {"job_state", "PENDING"}, {"cpus", cpus}, {"node_count", 2}, {"tres_per_node", "gres:gpu:v100:3"}, {"cpus_per_tres", each}};
+    return JobsOf({{"jobs", {job}}}, "squeue").at(0).cpus;
+  };
+  CHECK(cpus("", 2) == 2);
+  CHECK(cpus("gres:gpu:4", 2) == 24);
+  CHECK(cpus("gres/gpu=4", 2) == 24);
+  CHECK(cpus("gres:gpu:4", 32) == 32);
+}
+
 TEST_CASE("names in any encoding become text that JSON takes", "[slurm]") {
   const std::string none = "\xEF\xBF\xBD";  // U+FFFD
   for (const char* text : {"", "plain", "caf\xC3\xA9", "\xE2\x82\xAC\xED\x9F\xBF\xEE\x80\x80", "\xF0\x9F\x98\x80\xF4\x8F\xBF\xBF"}) CHECK(AsUtf8(text) == text);

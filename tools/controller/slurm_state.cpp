@@ -205,6 +205,9 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   job.features = Text(from, "features");
   job.unusual = NumberOr(from, "het_job_id", 0.0) > 0.0;
   ReadGpus(from, job);
+  // While it waits, `cpus` are without those that come with its GPUs.
+  for (const Gres& gres : GpuGres(Text(from, "cpus_per_tres")))
+    job.cpus = std::max(job.cpus, Sum(0, static_cast<std::int64_t>(job.gpus) * gres.count));
   if (const std::string nodes = Text(from, "nodes"); !nodes.empty()) job.nodes = ExpandHosts(nodes, where);
   if (const std::string nodes = Text(from, "required_nodes"); !nodes.empty())
     job.required = ExpandHosts(nodes, where);

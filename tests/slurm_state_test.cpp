@@ -80,7 +80,8 @@ TEST_CASE("squeue of 22.05: arrays, GPUs in every way to ask for them, who holds
   CHECK(jobs.at("7").cpus == 3);
   CHECK(jobs.at("8").gpus == 4);  // --gpus-per-task=v100:2 -n 2
   CHECK(jobs.at("8").gpu_type == "v100");
-  CHECK(jobs.at("9").gpus == 1);  // --gpus-per-socket=1
+  CHECK(jobs.at("9").gpus == 1);  // --gpus-per-socket=1, of how many sockets is left out
+  CHECK(jobs.at("9").asks == "GPUs by socket");
   CHECK(jobs.at("11").required == std::vector<std::string>{"v2"});
   CHECK(jobs.at("12").reason == "BeginTime");
   CHECK(jobs.at("12").eligible_s - jobs.at("12").submit_s == 3600.0);
@@ -252,9 +253,21 @@ TEST_CASE("squeue: a job that cannot be read is none of Berth's, and the others 
   CHECK(jobs[2].unread.empty());
 }
 
+TEST_CASE("squeue: GPUs by socket", "[slurm]") {
+  const auto asks = [](const Json& sockets) {
+    const Json job = {{"job_id", 1}, {"job_state", "PENDING"}, {"node_count", 3}, {"tres_per_socket", "gres:gpu:2"}, {"sockets_per_node", sockets}};
+    const SlurmJob read = JobsOf({{"jobs", {job}}}, "squeue").at(0);
+    return Join(read.gpus, " ", read.asks);
+  };
+  CHECK(asks(2) == "12 ");
+  CHECK(asks(Some(2)) == "12 ");
+  CHECK(asks(nullptr) == "6 GPUs by socket");  // Slurm's
+  CHECK(asks(kUnset) == "6 GPUs by socket");
+}
+
 TEST_CASE("squeue: CPUs that come with GPUs", "[slurm]") {
-  const auto cpus = [](const char* each, int cpus) {
-    const Json job = {{"job_id", 1}, {"job_state", "PENDING"}, {"cpus", cpus}, {"node_count", 2}, {"tres_per_node", "gres:gpu:v100:3"}, {"cpus_per_tres", each}};
+  const auto cpus = [](const char* each, int stated) {
+    const Json job = {{"job_id", 1}, {"job_state", "PENDING"}, {"cpus", stated}, {"node_count", 2}, {"tres_per_node", "gres:gpu:v100:3"}, {"cpus_per_tres", each}};
     return JobsOf({{"jobs", {job}}}, "squeue").at(0).cpus;
   };
   CHECK(cpus("", 2) == 2);

@@ -137,17 +137,20 @@ int Sum(int gpus, std::int64_t more) {
 }
 
 void ReadGpus(const Json& from, SlurmJob& job) {
-  const auto take = [&](const char* key, int times, bool by_node) {
+  const auto take = [&](const char* key, std::int64_t times, bool by_node) {
     for (const Gres& gres : GpuGres(Text(from, key))) {
       if (job.gpus > 0 && gres.type != job.gpu_type) job.unusual = true;
-      job.gpu_type = gres.type, job.gpus = Sum(job.gpus, static_cast<std::int64_t>(gres.count) * times);
+      job.gpu_type = gres.type, job.gpus = Sum(job.gpus, gres.count * std::min(times, kMostGpus));
       if (by_node) job.per_node = gres.count;
     }
   };
   take("tres_per_node", job.num_nodes, true);
   if (job.gpus == 0) take("tres_per_job", 1, false);
   if (job.gpus == 0) take("tres_per_task", SmallOr(from, "tasks", 1.0), false);
-  if (job.gpus == 0) take("tres_per_socket", job.num_nodes, false);
+  if (job.gpus > 0) return;
+  const int sockets = SmallOr(from, "sockets_per_node", 0.0);
+  take("tres_per_socket", static_cast<std::int64_t>(job.num_nodes) * std::max(1, sockets), false);
+  if (job.gpus > 0 && sockets < 1) job.asks = "GPUs by socket";
 }
 
 // "1,3-5,0-50:5%3", tasks of an array: Slurm writes those with even steps as the third, and a limit behind %.

@@ -93,6 +93,29 @@ TEST_CASE("control: what a user holds after Berth released it stays the user's, 
   CHECK(b.slurm.Calls().empty());
 }
 
+TEST_CASE("control: a job that is requeued for its user to look at has not ended, and stays the user's", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"comment", "checkpoint"}});
+  b.Look(2);
+  CHECK(b.State(1) == "RUNNING");
+  b.slurm.SetJob(1, {{"job_state", "SPECIAL_EXIT"}, {"priority", 0}, {"state_reason", "JobHeldUser"}, {"state_description", "job requeued in special exit state"},
+                     {"restart_cnt", 1}, {"start_time", 0}, {"nodes", ""}, {"gres_detail", Json::array()}, {"held_gpus", Json::array()}});
+  (void)b.slurm.Calls();
+  SECTION("taken off its nodes by a controller that goes on") {
+    b.Look();
+    CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth-left"});
+    b.Look(5, 30.0);
+    CHECK(b.slurm.Calls().empty());
+    CHECK(b.Status()["queue"][0]["reason"] == "held by its user");
+    CHECK(b.Log("end").empty());
+    CHECK(b.Log("stop").size() == 1);
+  }
+  SECTION("by --release") {
+    CHECK(b.controller->Release() == 1);
+    CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth-left"});
+  }
+}
+
 TEST_CASE("control: a hold of Berth's own is told from a user's, and so is a requeue", "[slurm]") {
   Beside b(ControlMode::kControl, "srpt");
   b.slurm.Set("late", true);

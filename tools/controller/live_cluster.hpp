@@ -140,7 +140,7 @@ class LiveCluster {
   // Of `all_holds`: held by its user, and not marked yet as Berth's.
   bool Adopts(const SlurmJob& job) const {
     return options_.control && options_.all_holds && job.held() && job.reason != "JobHeldAdmin" &&
-           job.admin_comment.empty() && Asks(job).empty();
+           job.admin_comment.empty() && !job.set_aside && Asks(job).empty();
   }
   // For what that Berth does not look at, in words; "" = nothing.
   std::string Asks(const SlurmJob& job) const;

@@ -153,6 +153,12 @@ void ReadGpus(const Json& from, SlurmJob& job) {
   if (job.gpus > 0 && sockets < 1) job.asks = "GPUs by socket";
 }
 
+bool AnyOf(std::initializer_list<const char*> names, const std::vector<std::string>& states) {
+  return std::ranges::any_of(states, [&](const std::string& state) {
+    return std::ranges::find(names, Upper(state)) != names.end();
+  });
+}
+
 // "1,3-5,0-50:5%3", tasks of an array: Slurm writes those with even steps as the third, and a limit behind %.
 std::vector<std::string> Tasks(std::string text, const std::string& what) {
   text.resize(std::min(text.size(), text.find('%')));
@@ -176,6 +182,10 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   if (states.empty())
     throw Error(Join(where, ": job_state: expected a state or a list of states, found neither"));
   job.state = Upper(states.front());
+  // 22.05 names these flags of a job that waits in place of its state.
+  job.set_aside = AnyOf({"SPECIAL_EXIT", "RESV_DEL_HOLD"}, states);
+  if (AnyOf({"SPECIAL_EXIT", "RESV_DEL_HOLD", "REQUEUED", "REQUEUE_HOLD"}, {job.state}))
+    job.state = "PENDING";
   for (const std::string& word : states) {
     if (Upper(word) == "COMPLETING") job.state = "COMPLETING";
   }

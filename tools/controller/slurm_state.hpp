@@ -26,12 +26,13 @@ struct SlurmJob {
   int num_nodes = 1, max_nodes = 0;                           // at least, at most; 0 = as many as it takes
   std::string gpu_type;                                       // "" = any
   int cpus = 0;                                               // in all
-  bool unusual = false;  // several types of GPU, part of a heterogeneous job, or not read: not for Berth
-  std::string features;  // of nodes, as it asks for them: "a", "a|b", "[a|b]", .. (LiveCluster::Featured)
-  std::string asks;      // for what Berth does not look at, in words: a reservation, ..; "" = nothing
-  std::string unread;    // what of it cannot be read, "" = nothing
-  bool requeue = false;  // may be requeued, as submitted
-  int restarts = 0;      // so far
+  bool unusual = false;    // several types of GPU, part of a heterogeneous job, or not read: not for Berth
+  std::string features;    // of nodes, as it asks for them: "a", "a|b", "[a|b]", .. (LiveCluster::Featured)
+  std::string asks;        // for what Berth does not look at, in words: a reservation, ..; "" = nothing
+  std::string unread;      // what of it cannot be read, "" = nothing
+  bool set_aside = false;  // held until its user has looked at it (SPECIAL_EXIT), or has no reservation left
+  bool requeue = false;    // may be requeued, as submitted
+  int restarts = 0;        // so far
   std::vector<std::string> nodes, required;   // where it runs; where alone it may
   std::vector<std::vector<int>> gpu_indices;  // [nodes] which GPUs of each; empty = not stated
 
@@ -55,13 +56,14 @@ struct SlurmJob {
   // Held by Slurm itself, which names neither a user nor an admin then: where it was to run it never can
   // (BadConstraints).
   bool held_by_slurm() const {
-    return held() && !reason.empty() && !reason.starts_with("JobHeld") && reason != "None" &&
+    return held() && !set_aside && !reason.empty() && !reason.starts_with("JobHeld") && reason != "None" &&
            reason != "Cleaning";
   }
   // Held by its user after Berth released it, where `own` is Berth's user: Slurm tells a user's hold from
   // Berth's, for which it names an admin, or a requeue, and not from one of Berth's on a job of `own`.
   bool held_since_released(const std::string& own) const {
-    return held() && pinned() && reason == "JobHeldUser" && description.empty() && user != own;
+    const bool by_user = pinned() && reason == "JobHeldUser" && description.empty() && user != own;
+    return held_by_berth() && (set_aside || by_user);
   }
   // Did its user say where it must run, on all of those nodes?
   bool user_named() const { return !required.empty() && !pinned(); }

@@ -367,6 +367,13 @@ TEST_CASE("nodes of 23.02 and later come from scontrol", "[slurm]") {
   REQUIRE(b.Log("end").size() == 1);
   CHECK(b.Log("end")[0]["state"] == "COMPLETED");
   CHECK(std::filesystem::exists(b.options.out + "/speeds.json"));
+  // And which GPUs others use.
+  Json state = b.slurm.State();
+  state["nodes"][2]["others"] = 3;
+  b.slurm.Save(state);
+  b.Look();
+  CHECK(b.controller->live().nodes()[0].name == "p1");
+  CHECK(b.controller->live().nodes()[0].used >= 3);
 }
 
 TEST_CASE("rights: who may not change jobs of others is told how to be allowed", "[slurm]") {
@@ -390,6 +397,22 @@ TEST_CASE("rights: who may not change jobs of others is told how to be allowed",
   CHECK(as_nobody().empty());
 }
 
+TEST_CASE("the clock of slurmctld in the hour that clocks repeat, and beside it", "[slurm]") {
+  const char* const zone = std::getenv("TZ");
+  const std::string before = zone != nullptr ? zone : "";
+  setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  tzset();
+  const auto skew = [](const char* at, double now_s) { return ClockSkew(std::string("Configuration data as of ") + at + "\nX = 1\n", now_s); };
+  // 2026-10-25 00:30 UTC is 02:30 in summer time, an hour later it is 02:30 again.
+  const double first = 1'792'888'200.0;
+  CHECK(skew("2026-10-25T02:30:00", first + 1.0) == 1.0);
+  CHECK(skew("2026-10-25T02:30:00", first + 3598.0) == -2.0);
+  CHECK(skew("2026-10-25T01:30:00", first) == 3600.0);          // in summer time alone
+  CHECK(skew("2026-10-25T03:30:00", first + 3600.0) == -3600.0);  // in winter alone
+  zone != nullptr ? setenv("TZ", before.c_str(), 1) : unsetenv("TZ");
+  tzset();
+}
+
 TEST_CASE("it is not tried on a cluster that it cannot schedule", "[slurm]") {
   Beside b;
   b.slurm.AddJob(1);
@@ -401,6 +424,7 @@ TEST_CASE("it is not tried on a cluster that it cannot schedule", "[slurm]") {
   CHECK(test::MessageOf([&] { b.controller->TryScheduler(); }) == "(no error)");
   CHECK(b.slurm.Calls().empty());
   b.slurm.Set("skew", 7200.0);
+  setenv("SLURM_TIME_FORMAT", "relative", 1);  // of whoever starts it
   CHECK(test::Says(test::MessageOf([&] { b.Restart(); }), "clock: expected that of slurmctld's machine to within 3 s, found 7200 s ahead"));
   b.slurm.Set("skew", 0.0);
   b.slurm.Set("version", "20.11.9");

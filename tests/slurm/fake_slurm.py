@@ -16,6 +16,7 @@ import sys
 import time
 
 NAME, WORDS = os.path.basename(sys.argv[0]), sys.argv[1:]
+DETAILS = NAME == "sinfo" or WORDS[:1] == ["-d"]
 PATH = os.environ["FAKE_SLURM"]
 HOLD_GPUS = ("RUNNING", "COMPLETING")
 
@@ -138,6 +139,8 @@ def columns(state, asked):
 
 def main():
     global WORDS
+    if WORDS[0] == "-d":  # with details
+        WORDS = WORDS[1:]
     calls = [WORDS]
     if WORDS == ["-Q"]:  # a change a line
         calls = [line.split() for line in sys.stdin.read().splitlines()]
@@ -176,12 +179,12 @@ def run():
             for node in state["nodes"]:
                 held = [j for j in state["jobs"] if j["job_state"] in HOLD_GPUS]
                 used = sum(n == node["name"] for j in held for n, _ in j["held_gpus"]) + node.get("others", 0)
-                node["gres_used"] = "gpu:%s:%d(IDX:N/A)" % (node["gres"].split(":")[1], used)
+                node["gres_used"] = "gpu:%s:%d(IDX:N/A)" % (node["gres"].split(":")[1], used) if DETAILS else ""
                 node["idle_cpus"] = node["cpus"] - used
             answer["nodes"] = state["nodes"]
         elif WORDS[:2] == ["show", "config"]:
             at = time.localtime((state.get("now") or time.time()) - state.get("skew", 0))
-            print("Configuration data as of " + time.strftime("%Y-%m-%dT%H:%M:%S", at))
+            print("Configuration data as of " + time.strftime(os.environ.get("SLURM_TIME_FORMAT", "%Y-%m-%dT%H:%M:%S"), at))
             lines = {"SLURM_VERSION": release, "SlurmUser": "root(0)", "PriorityType": "priority/multifactor", "ClusterName": "fake"}
             for key, value in {**lines, **state.get("config", {})}.items():
                 print("%-23s = %s" % (key, value))

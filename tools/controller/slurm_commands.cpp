@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 
 #include "data/json_depth.hpp"
 #include "data/text_file.hpp"
@@ -53,6 +54,7 @@ std::string UserName() {
 
 SlurmCommands::SlurmCommands(std::string recorded, double limit_s)
     : recorded_(std::move(recorded)), limit_s_(limit_s) {
+  unsetenv("SLURM_TIME_FORMAT");       // times as ClockSkew reads them
   setenv("SLURM_BITSTR_LEN", "0", 1);  // whole lists of array tasks: else they are cut at 64 characters
 }
 
@@ -75,19 +77,20 @@ SlurmState SlurmCommands::Read() {
   // twice.
   // Without the states squeue leaves out what has ended from 24.05 on; how a job ended is learned from.
   const std::string squeue = live ? Run({"squeue", "--states=all", "--json"}) : "";
+  // -d: slurmctld tells which GPUs are in use to who asks for details alone.
   const std::vector<std::string> by_sinfo = {"sinfo", "--json"},
-                                 by_scontrol = {"scontrol", "show", "nodes", "--json"};
+                                 by_scontrol = {"scontrol", "-d", "show", "nodes", "--json"};
   std::string sinfo = live ? Run(nodes_by_scontrol_ ? by_scontrol : by_sinfo) : "";
   if (live && !squeue.empty() && squeue == last_squeue_ && sinfo == last_sinfo_) return state_;
   const std::string of_jobs = live ? "squeue --json" : recorded_ + "/squeue.json";
   std::string of_nodes = !live                ? recorded_ + "/sinfo.json"
-                         : nodes_by_scontrol_ ? "scontrol show nodes --json"
+                         : nodes_by_scontrol_ ? "scontrol -d show nodes --json"
                                               : "sinfo --json";
   const Json jobs = Parse(live ? squeue : ReadText(of_jobs), of_jobs);
   Json nodes = Parse(live ? sinfo : ReadText(of_nodes), of_nodes);
   if (live && nodes.contains("sinfo") && !nodes.contains("nodes")) {
     nodes_by_scontrol_ = true;
-    of_nodes = "scontrol show nodes --json";
+    of_nodes = "scontrol -d show nodes --json";
     sinfo = Run(by_scontrol), nodes = Parse(sinfo, of_nodes);
   }
   state_.version = VersionOf(jobs, of_jobs);
@@ -148,8 +151,16 @@ double ClockSkew(const std::string& config, double now_s) {
   if (at == std::string::npos ||
       strptime(config.c_str() + at + head.size(), "%Y-%m-%dT%H:%M:%S", &time) == nullptr)
     return 0.0;
-  time.tm_isdst = -1;
-  return now_s - static_cast<double>(std::mktime(&time));
+  // An hour that clocks repeat comes in summer time and without.
+  double least = std::numeric_limits<double>::infinity();
+  for (const int summer : {0, 1}) {
+    std::tm local = time;
+    local.tm_isdst = summer;
+    const double skew = now_s - static_cast<double>(std::mktime(&local));
+    const bool is_that = local.tm_hour == time.tm_hour && local.tm_min == time.tm_min;
+    if (is_that && std::fabs(skew) < std::fabs(least)) least = skew;
+  }
+  return std::isfinite(least) ? least : 0.0;
 }
 
 }  // namespace berth

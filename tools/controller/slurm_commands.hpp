@@ -41,7 +41,8 @@ std::string MissingRights(SlurmCommands& slurm, const std::string& config);
 std::string ConfigValue(const std::string& config, const std::string& key);
 // By whom Slurm is asked.
 std::string UserName();
-// Seconds by which this machine's clock is ahead of the controller's.
+// Seconds by which this machine's clock is ahead of the controller's; where clocks repeat an hour the lesser
+// of both.
 double ClockSkew(const std::string& config, double now_s);
 
 }  // namespace berth

@@ -1,6 +1,7 @@
 // What Slurm says of its jobs and nodes: `squeue --json` and `sinfo --json` as rows. The shape is that of the
 // OpenAPI plugin v0.0.38 (Slurm 22.05); later shapes (numbers as {"set", "infinite", "number"}, states as
-// lists) are read too. From 23.02 on sinfo sums nodes up, and `scontrol show nodes --json` has what it had.
+// lists) are read too. From 23.02 on sinfo sums nodes up, and `scontrol -d show nodes --json` has what it
+// had.
 #pragma once
 
 #include <algorithm>

@@ -386,6 +386,34 @@ TEST_CASE("control: a job whose nodes are cleaned up one after the other ends, a
   CHECK(b.Log("end").size() == 1);
 }
 
+TEST_CASE("control: neither suspended nor cleaned up after does a job make steps", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:1"}, {"comment", "steps=10"}});
+  b.Look(2);
+  const double start = b.slurm.Job(1)["start_time"].get<double>();
+  const auto job = [&] { return b.controller->live().job(b.controller->live().Find("1")); };
+  const auto steps = [&] { return b.controller->live().Steps(job(), b.now); };
+  b.Look(1, 4.0);
+  CHECK(steps() == Approx(4.0));  // a step a second
+  // Suspended after 4 s for 20 s.
+  b.slurm.SetJob(1, {{"job_state", "SUSPENDED"}, {"suspend_time", start + 4.0}, {"pre_sus_time", 4}});
+  b.Look(1, 15.0);
+  CHECK(steps() == Approx(4.0));
+  b.slurm.SetJob(1, {{"job_state", "RUNNING"}, {"suspend_time", start + 24.0}});
+  b.Look(1, 8.0);
+  CHECK(steps() == Approx(7.0));
+  // Ends after 6 s more, its node is cleaned up for 100 s.
+  b.slurm.SetJob(1, {{"job_state", "COMPLETING"}, {"end_time", start + 30.0}, {"cleaned_up", start + 1000.0}});
+  b.Look(1, 50.0);
+  CHECK(steps() == Approx(10.0));
+  b.slurm.End(1);
+  b.Look(1, 53.0);
+  CHECK(job().attained_s == Approx(10.0));
+  REQUIRE(b.Log("end").size() == 1);
+  CHECK(b.Log("end")[0]["steps"].get<double>() == Approx(10.0));
+  CHECK(b.controller->live().Speed(0, 1) == Approx(1.0));  // v100
+}
+
 TEST_CASE("control: after a requeue Slurm's own begin time is taken off, and a user's is waited for", "[slurm]") {
   Beside b;
   const auto requeued = [](double begin) -> Json {

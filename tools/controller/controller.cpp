@@ -140,8 +140,10 @@ void Controller::Learn(const std::vector<LiveChange>& changes) {
     if (job.phase != LivePhase::kRunning || job.type < 0) continue;
     const Reported reported = ReadReported(options_.out + "/progress/" + job.slurm.id);
     if (reported.at_s <= job.steps_at_s || reported.at_s > now_s_ + 1.0) continue;
-    job.steps_done = reported.steps, job.steps_at_s = reported.at_s;
-    if (reported.before_s >= job.run_start_s && reported.steps > reported.before_steps)
+    job.steps_done = reported.steps, job.steps_at_s = reported.at_s, job.steps_rested_s = job.rested_s;
+    // Between two reports it was neither suspended nor resumed.
+    if (reported.before_s >= std::max(job.run_start_s, job.slurm.suspend_s) &&
+        reported.steps > reported.before_steps)
       speeds_.Add(job.job_class, live_.gpu_types()[U(job.type)], reported.steps - reported.before_steps,
                   reported.at_s - reported.before_s);
   }

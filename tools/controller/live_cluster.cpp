@@ -118,7 +118,8 @@ void LiveCluster::BeginAnew(const SlurmState& state) {
   for (LiveJob& job : jobs_) {
     if (job.phase == LivePhase::kGone) continue;
     if (job.phase == LivePhase::kRunning && job.type >= 0)
-      job.steps_done = Steps(job, now_s_), job.steps_at_s = std::max(job.steps_at_s, now_s_);
+      job.steps_done = Steps(job, now_s_), job.steps_at_s = std::max(job.steps_at_s, now_s_),
+      job.steps_rested_s = job.rested_s;
     kept.push_back(std::move(job));
   }
   jobs_ = std::move(kept);
@@ -312,7 +313,7 @@ std::uint64_t LiveCluster::FittingTypes(const LiveJob& job) const {
 
 void LiveCluster::EndRun(LiveJob& job, double end_s) {
   if (job.phase != LivePhase::kRunning) return;
-  const double seconds = std::max(0.0, end_s - job.run_start_s);
+  const double seconds = std::max(0.0, end_s - job.run_start_s - job.rested_s);
   job.steps_done = Steps(job, end_s), job.steps_at_s = end_s;
   job.attained_s += seconds, job.gpu_seconds += seconds * static_cast<double>(job.devices.size());
   if (job.type >= 0) {
@@ -335,7 +336,8 @@ void LiveCluster::StopRun(LiveJob& job, double end_s, std::vector<LiveChange>& c
 
 double LiveCluster::Steps(const LiveJob& job, double now_s) const {
   if (job.phase != LivePhase::kRunning || job.type < 0) return job.steps_done;
-  return job.steps_done + std::max(0.0, now_s - job.steps_at_s) * Speed(job.job_class, job.type);
+  const double seconds = now_s - job.steps_at_s - (job.rested_s - job.steps_rested_s);
+  return job.steps_done + std::max(0.0, seconds) * Speed(job.job_class, job.type);
 }
 
 void LiveCluster::GuessSteps(LiveJob& job) const {
@@ -397,6 +399,7 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
   }
   const LivePhase before = job.phase;
   const bool ran = before == LivePhase::kRunning;
+  if (ran && !waits) job.rested_s = (from.state.empty() ? job.slurm : from).rested_s(now_s_);
   job.slurm = from;
   if (waits) {
     if (ran) StopRun(job, now_s_, changes);
@@ -415,6 +418,7 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
       if (before == LivePhase::kOrdered)
         job.run_start_s = job.steps_at_s = std::max(job.run_start_s, job.ordered_s);
       job.first_start_s = std::min(job.first_start_s, job.run_start_s);
+      job.rested_s = from.rested_s(now_s_), job.steps_rested_s = 0.0;
       job.phase = LivePhase::kRunning, job.devices.clear();
     }
     if (!Lay(job, index)) job.devices.clear(), job.type = -1;

@@ -47,6 +47,8 @@ struct LiveJob {
   double total_steps = 0.0;                    // stated or thought
   double steps_done = 0.0;                     // when its run began, or reported since (`steps_at_s`)
   double steps_at_s = 0.0;                     // s since 1970
+  double rested_s = 0.0;                       // of the present run, at the last look (SlurmJob::rested_s)
+  double steps_rested_s = 0.0;                 // that much of it before `steps_at_s`
   double run_start_s = 0.0;                    // of the present run
   double attained_s = 0.0, gpu_seconds = 0.0;  // of the runs before it
   double first_start_s = kNever, ordered_s = 0.0, stop_ordered_s = 0.0, not_before_s = 0.0;

@@ -115,7 +115,7 @@ void LiveCluster::FillState(Knowledge granted, const std::vector<int>& withheld)
     state.progress_from[j] = state.busy_from[j] = state.now;
     state.run_start[j] = std::max(0.0, from.run_start_s - origin_s_);
     const bool runs = from.phase == LivePhase::kRunning;
-    const double run = runs ? std::max(0.0, now_s_ - from.run_start_s) : 0.0;
+    const double run = runs ? std::max(0.0, now_s_ - from.run_start_s - from.rested_s) : 0.0;
     state.run_seconds[j] = from.attained_s + run;
     state.gpu_seconds[j] = from.gpu_seconds + run * static_cast<double>(from.devices.size());
     state.active.Insert(job);

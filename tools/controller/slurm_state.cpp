@@ -196,7 +196,8 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   job.priority = NumberOr(from, "priority", 1.0), job.nice = NumberOr(from, "nice", 0.0);
   if (job.nice >= 2147483648.0) job.nice -= 4294967296.0;  // 22.05 writes -60 as if it had no sign
   job.submit_s = NumberOr(from, "submit_time", 0.0), job.start_s = NumberOr(from, "start_time", 0.0);
-  job.eligible_s = NumberOr(from, "eligible_time", 0.0);
+  job.eligible_s = NumberOr(from, "eligible_time", 0.0), job.end_s = NumberOr(from, "end_time", 0.0);
+  job.suspend_s = NumberOr(from, "suspend_time", 0.0), job.ran_before_s = NumberOr(from, "pre_sus_time", 0.0);
   if (const double minutes = Number(from, "time_limit"); std::isfinite(minutes) && minutes > 0.0)
     job.limit_s = 60.0 * minutes;
   job.num_nodes = std::max(1, SmallOr(from, "node_count", 1.0));

@@ -20,7 +20,10 @@ struct SlurmJob {
   std::string name, user, partition, state, reason, description, comment, admin_comment, dependency;
   double priority = 0.0;  // 0 = held
   double nice = 0.0;
-  double submit_s = 0.0, eligible_s = 0.0, start_s = 0.0;     // s since 1970, 0 = not stated
+  double submit_s = 0.0, eligible_s = 0.0, start_s = 0.0;  // s since 1970, 0 = not stated
+  // When it ended (a guess while it runs), when it was suspended or resumed last, and how long it had run
+  // before it was suspended.
+  double end_s = 0.0, suspend_s = 0.0, ran_before_s = 0.0;
   double limit_s = std::numeric_limits<double>::quiet_NaN();  // NaN = none
   int gpus = 0;                                               // in all; 0 = it asks for none
   int per_node = 0;                                           // GPUs on each of its nodes; 0 = as they come
@@ -73,6 +76,15 @@ struct SlurmJob {
     return std::min(user_named() ? static_cast<int>(required.size()) : num_nodes, gpus);
   }
   bool on_at_most(int count) const { return max_nodes == 0 || count <= max_nodes; }
+  // How much of the time since its start it did not run: it was suspended, or had ended and its nodes were
+  // cleaned up.
+  double rested_s(double now_s) const {
+    const bool ended = !state.empty() && !pending() && !running() && state != "STOPPED";
+    const double until_s = ended && end_s > 0.0 ? std::min(now_s, end_s) : now_s;
+    if (suspend_s <= start_s) return now_s - until_s;
+    const double since_s = state == "SUSPENDED" ? 0.0 : std::max(0.0, until_s - suspend_s);
+    return std::max(0.0, now_s - start_s - ran_before_s - since_s);
+  }
   bool running() const { return state == "RUNNING" || state == "CONFIGURING" || state == "SUSPENDED"; }
 };
 

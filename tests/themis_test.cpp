@@ -118,6 +118,20 @@ TEST_CASE("themis: no allocation has a greater product, payments by trying out a
   }
 }
 
+// Any of 64 types for either of two apps: 2^64 ways to offer them, none at all in 64 bits. App 0 has the least rho on
+// type 7, app 1 on type 50; neither is in the other's way.
+TEST_CASE("themis: an auction of 64 types") {
+  Apps apps(2, {{-1, 0, 4.0}});
+  for (int type = 0; type < 64; ++type) {
+    apps[0].push_back({type, 1, type == 7 ? 1.0 : 2.0});
+    apps[1].push_back({type, 1, type == 50 ? 1.0 : 2.0});
+  }
+  const AuctionResult result = PartialAllocation(apps, std::vector<int>(64, 1));
+  CHECK(result.chosen == std::vector<int>{8, 51});
+  CHECK(result.kept[0] == Approx(1.0));
+  CHECK(result.kept[1] == Approx(1.0));
+}
+
 // One GPU for rigid jobs. Then the auction is one at second price: of those who may bid the GPU goes to the
 // greatest rho(none) / rho(GPU), for the lease over the second greatest such ratio. Without a GPU a job counts
 // on one in a lease's time. The loop knows nothing else of the scheduler.

@@ -33,6 +33,7 @@ class Tables {
       stride_.push_back(states_);
       room_.push_back(could_take);
       states_ *= U(could_take) + 1;
+      if (states_ > kMostCells) return;  // the product over many types passes 64 bits
     }
   }
 

@@ -2,6 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
+#include "tests/with_features.hpp"
 
 namespace berth {
 
@@ -22,6 +23,14 @@ TEST_CASE("adaptive: an arm that is switched to knows the jobs, not its own past
   CHECK(first("adaptive(arms=round_robin(quantum=10)|round_robin(quantum=10),epoch=15)") ==
         test::Log{"0 start 0@0", "10 stop 0", "10 start 1@0", "15 stop 1", "15 start 0@0", "25 stop 0",
                   "25 start 1@0", "30 stop 1", "30 start 0@0"});
+}
+
+// Job 0 ends at 10; from then to 200 nobody is there, and the only GPU is out from 100 to 300: at 200 an epoch ends
+// without jobs, at 201 one with a job, neither with a GPU. Jobs 1 and 2 run in turn from 300 on.
+TEST_CASE("adaptive: an epoch with nobody there, and one without a GPU, have rewards too", "[composition]") {
+  const Scenario scenario = test::With(test::TinyData({{"a", 1}}, {{1.0}}, {{0, 10}, {200, 10}, {201, 20}}),
+                                       "failures(mtbf_h=0,events=100:300:gpu:a/0)");
+  CHECK(test::Ends("adaptive(arms=fcfs|srpt,epoch=1)", scenario) == std::vector<double>{10, 310, 330});
 }
 
 }  // namespace berth

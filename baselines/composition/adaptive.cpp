@@ -58,8 +58,9 @@ class Adaptive final : public Scheduler {
     double gpus = 0.0;
     for (const GpuType& type : view.types()) gpus += type.count;
     if (arm_ >= 0) {
-      const double mean = area_ / (view.now() - begin_);
-      bandits_[level_].Reward(arm_, 1.0 / (1.0 + mean / gpus));
+      const double mean = area_ > 0.0 ? area_ / (view.now() - begin_) : 0.0;
+      // Nobody there is the best there is, on no GPU too.
+      bandits_[level_].Reward(arm_, mean > 0.0 ? 1.0 / (1.0 + mean / gpus) : 1.0);
     }
     level_ = Level(view);
     const int next = bandits_[level_].Choose();

@@ -1,4 +1,5 @@
 // What `adaptive` does to the memory of the schedulers that it switches between, by hand.
+#include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -31,6 +32,23 @@ TEST_CASE("adaptive: an epoch with nobody there, and one without a GPU, have rew
   const Scenario scenario = test::With(test::TinyData({{"a", 1}}, {{1.0}}, {{0, 10}, {200, 10}, {201, 20}}),
                                        "failures(mtbf_h=0,events=100:300:gpu:a/0)");
   CHECK(test::Ends("adaptive(arms=fcfs|srpt,epoch=1)", scenario) == std::vector<double>{10, 310, 330});
+}
+
+// Bursts of jobs with idle time between: an epoch's mean counts the jobs as long as they are there, whoever asks.
+TEST_CASE("adaptive: in a part that is the whole cluster it is adaptive", "[composition]") {
+  const std::string adaptive = "adaptive(arms=fcfs|srpt,epoch=30)";
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    Stream draw(seed, Purpose::kTest);
+    std::vector<test::TinyJob> jobs;
+    for (int burst = 0; burst < 40; ++burst) {
+      const double at = 200.0 * burst;
+      const int many = 1 + static_cast<int>(draw.Below(5));
+      for (int i = 0; i < many; ++i) jobs.push_back({at + i, draw.Uniform(1.0, 30.0)});
+    }
+    const Scenario scenario = test::Tiny({{"a", 1}}, {{1.0}}, jobs);
+    CHECK(test::Ends("pools(pools=one:*,inner=" + adaptive + ")", scenario) == test::Ends(adaptive, scenario));
+  }
 }
 
 }  // namespace berth

@@ -25,7 +25,7 @@ Inner Inner::Another() const {
 void Inner::Reset(const ClusterView& view, bool some_jobs) {
   part_.some_jobs = some_jobs;
   shown_.assign(U(view.num_jobs()), 0);
-  before_.clear(), unreported_.clear();
+  before_.clear();
   Begin(view);
   scheduler_->Reset(Part(view));
 }
@@ -36,7 +36,6 @@ void Inner::Begin(const ClusterView& view) {
   for (auto* list : {&part_.waiting, &part_.running, &part_.active, &part_.arrived, &part_.completed}) {
     list->clear();
   }
-  part_.completed = unreported_;
   for (int job : view.completed()) {
     if (shown_[U(job)] != 0) part_.completed.push_back(job);
   }
@@ -74,14 +73,10 @@ bool Inner::Continues(const ClusterView& view) const {
 }
 
 void Inner::Decide(const ClusterView& view, Decision& decision) {
-  const bool continues = Continues(view);
+  const bool continues = Continues(view), saw_nobody = before_.empty();
   before_ = part_.active;
   if (!continues) Forget(view);
-  if (part_.active.empty()) {
-    unreported_ = part_.completed;
-    return;
-  }
-  unreported_.clear();
+  if (saw_nobody && part_.active.empty()) return;
   own_.Clear();
   scheduler_->Decide(Part(view), own_);
   Append(own_, decision);

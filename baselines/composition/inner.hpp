@@ -9,8 +9,8 @@
 //
 // What it is shown for the first time has just arrived, for it. Where a job that it was shown is hidden
 // before it ends, or shown again, it starts afresh from what it now sees: schedulers follow arrivals, and
-// jobs that come and go are none. It is not asked while there is nothing to see; what completed meanwhile it
-// is told later.
+// jobs that come and go are none. Once it has seen its last job leave it is not asked while there is nothing
+// to see.
 #pragma once
 
 #include <memory>
@@ -58,9 +58,8 @@ class Inner {
   ViewPart part_;
   bool Continues(const ClusterView& view) const;
 
-  std::vector<char> shown_;      // [J] ever
-  std::vector<int> before_;      // active at the last decision
-  std::vector<int> unreported_;  // completed since it was last asked
+  std::vector<char> shown_;  // [J] ever
+  std::vector<int> before_;  // active at the last decision
   Decision own_;
 };
 

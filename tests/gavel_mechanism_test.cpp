@@ -1,6 +1,7 @@
 // The round mechanism against the rounds of Gavel's own simulator, recorded: the allocations recorded with
 // them are fed in, and every placement, priority, deficit and time must come out. The replay is
-// tools/reproduce/gavel_mechanism.cpp, which `berth reproduce gavel --mechanism` runs too.
+// tools/reproduce/gavel_mechanism.cpp, which `berth reproduce gavel --mechanism` runs too. And what objectives
+// are told of gangs where GPUs are out.
 #include "tools/reproduce/gavel_mechanism.hpp"
 
 #include <filesystem>
@@ -97,6 +98,21 @@ TEST_CASE("gavel mechanism: who waits for shares keeps nobody on a GPU about to 
   for (const char* spec : {"gavel", "gavel(objective=max_sum_throughput)", "gandiva"}) {
     CAPTURE(spec);
     CHECK(test::Ends(spec, scenario)[0] == Approx(1900.0));
+  }
+}
+
+// Gangs of 4 on a and b of 4 GPUs: job 0 runs on b alone, job 1 ten times as fast on a, where one GPU is out for ever.
+// So both have half of b's time, 100 rounds of work each: neither ends before the 199th.
+TEST_CASE("gavel mechanism: a gang has no speed on a type with fewer GPUs than it now needs", "[gavel]") {
+  const Scenario scenario =
+      test::With(test::TinyData({{"a", 4}, {"b", 4}}, {{0, 1}, {10, 1}}, {{0, 36000, 0, 4}, {0, 36000, 1, 4}}),
+                 "failures(mtbf_h=0,events=0:100000000:gpu:a/0)", "rounds(360)");
+  for (const char* objective : {"max_min", "proportional_fairness", "finish_time_fairness", "max_min,packed=true"}) {
+    CAPTURE(objective);
+    for (const double end : test::Ends(Join("gavel(reset_s=0,objective=", objective, ")"), scenario)) {
+      CHECK(end >= 199.0 * 360.0);
+      CHECK(end <= 201.0 * 360.0);
+    }
   }
 }
 

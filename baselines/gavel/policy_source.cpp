@@ -82,8 +82,10 @@ void DescribeProblem(const ClusterView& view, std::span<const int> jobs, bool re
     problem.weight.push_back(view.Weight(job));
     problem.tenant.push_back(view.TenantOf(job));
     problem.left.push_back(view.Deadline(job) - view.now());
-    const auto rates = view.Rates(job);
-    problem.throughput.insert(problem.throughput.end(), rates.begin(), rates.end());
+    for (int type = 0; type < view.num_types(); ++type) {
+      const bool fits = view.Gang(job) <= problem.workers[U(type)];
+      problem.throughput.push_back(fits ? view.Rate(job, type) : 0.0);
+    }
     if (!reads_future) continue;
     // Under clock event a job may stand one rounding error short of its end: leave it a billionth of its
     // work.

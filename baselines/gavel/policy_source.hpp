@@ -1,6 +1,6 @@
 // An objective as the round mechanism's source of allocations: describes the problem, asks, falls back; and
 // the scheduler that the two make. A job that can run on nothing that is in service now, or IsApart, is no
-// part of the problem, and has no share.
+// part of the problem, and has no share; on a type with fewer GPUs now than its gang it has no speed.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,8 @@ std::vector<int> TypesByName(const Problem& problem);
 // The type whose rates stand for all to the agnostic forms: v100, as in the reference, or the first.
 int BasisType(const Problem& problem);
 
-// Types that all run at 1 step/s: what an agnostic max-min policy sees.
+// Types that all run at 1 step/s: what an agnostic max-min policy sees. It does not see either where a job
+// cannot run: recorded answers of the reference give time there.
 Problem WithUnitThroughput(const Problem& problem);
 // Types that all run at the rate of `type` (the reference hard-codes V100); a job that cannot run there is
 // given its fastest type's rate, so that the problem keeps a solution.

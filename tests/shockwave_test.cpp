@@ -182,6 +182,17 @@ TEST_CASE("shockwave: windows by hand") {
   const WindowPlan asks = plan({Job(0.8, 0.2, 1.0), Job(0.0, 0.2)});
   CHECK((asks.fair && run(asks, 0) == 1 && run(asks, 1) == 1));
   CHECK_FALSE(plan({Job(0.8, 0.2, 1.0), Job(0.0, 0.2, 0.4)}).fair);
+  // Four GPUs, three rounds: job 0 needs all three to be fair, job 1 one, which has all four GPUs. So many GPUs there
+  // are, though in no plan of single rounds. Without fairness job 0 weighs 2^5 = 32 and its last round, from 0.8 to
+  // 1, is worth 32 x 0.22, more than job 1's first, 0.41.
+  WindowOptions three = options;
+  three.rounds = 3;
+  WindowJob all = Job(0.4, 0.2, 0.6);
+  all.gang = 4;
+  const WindowPlan apart = PlanWindow({Job(0.4, 0.2, 1.0, 2.0), all}, {4}, three);
+  CHECK_FALSE(apart.fair);
+  CHECK(apart.weight == std::vector<double>{32.0, 1.0});
+  CHECK(apart.type == Rounds{{0, 0, 0}, {-1, -1, -1}});
   // With a weight on the makespan: of two jobs at 0.2, welfare gives the rounds one each. The one that is ten
   // times as long has 800 s to go, 400 after two rounds; a tenth a second outweighs all logarithms.
   options.makespan = 0.1;

@@ -47,11 +47,11 @@ class Window {
 
   WindowPlan Plan() {
     WindowPlan plan;
+    plan.type.assign(jobs_.size(), std::vector<int>(U(rounds()), -1));
     plan.weight.assign(jobs_.size(), 1.0);
     plan.fair =
         std::all_of(jobs_.begin(), jobs_.end(), [](const WindowJob& job) { return job.least <= 1.0; });
-    std::vector<Stay> stays;
-    plan.fair = plan.fair && Count(plan, stays);
+    plan.fair = plan.fair && ShareOut(plan);
     if (!plan.fair) {
       for (std::size_t j = 0; j < jobs_.size(); ++j) {
         if (jobs_[j].ratio <= options_.rho_max) continue;
@@ -59,11 +59,7 @@ class Window {
         const double power = almost ? kAlmostDone : options_.power;
         plan.weight[j] = std::min(kMostWeight, Pow(jobs_[j].ratio, power));
       }
-      Count(plan, stays);
-    }
-    if (!Rank(plan, stays)) {
-      CountByRound(plan, stays);
-      if (!Rank(plan, stays)) FillUp(plan, stays);
+      ShareOut(plan);
     }
     plan.value = Value(plan);
     return plan;
@@ -71,6 +67,21 @@ class Window {
 
  private:
   int rounds() const { return options_.rounds; }
+
+  // Who runs in which round. False where no counts are found, or a fair plan's not for single rounds.
+  bool ShareOut(WindowPlan& plan) const {
+    std::vector<Stay> stays, by_round;
+    if (!Count(plan, stays)) return false;
+    if (Rank(plan, stays)) return true;
+    if (CountByRound(plan, by_round)) {
+      stays.swap(by_round);
+      if (Rank(plan, stays)) return true;
+    } else if (plan.fair) {
+      return false;
+    }
+    FillUp(plan, stays);
+    return true;
+  }
 
   // The columns of progress and makespan, and of how many rounds each stay has; [stays] the latter.
   std::vector<int> Build(const WindowPlan& plan, LpModel& model) const {

@@ -406,6 +406,28 @@ TEST_CASE("gpu_shares: fits by hand, and fgd by the formula") {
   CHECK(device("gpu_shares(fit=fgd)") == 0);
 }
 
+// Six GPUs, a node of four and one of two, and three gangs of four that have come and gone. 300 of a GPU of the first
+// node would leave them 3 x 3700 that they cannot use, where all was usable. On the second they can use nothing anyway:
+// 3 x 300 less is left of it.
+TEST_CASE("gpu_shares: fgd looks at idle nodes of every size") {
+  ScenarioData data =
+      test::TinyData({{"a", 6}}, {{1.0}}, {{0, 10, 0, 4}, {20, 10, 0, 4}, {40, 10, 0, 4}, {60, 10}});
+  data.cluster.types[0].gpus_per_node = 4;
+  data.jobs.gpu_milli = {1000, 1000, 1000, 300};
+  data.features = ParseFeatures("sharing");
+  Simulator sim{Scenario(data)};
+  const SchedulerTable table = BaselineSchedulers();
+  const auto scheduler = MakeScheduler("gpu_shares(fit=fgd)", std::span<const SchedulerTable>(&table, 1));
+  scheduler->Reset(sim.View(Knowledge::kNone));
+  while (sim.state().phase[3] != JobPhase::kRunning) {
+    REQUIRE(sim.AdvanceToDecision());
+    Decision decision;
+    scheduler->Decide(sim.View(Knowledge::kNone), decision);
+    REQUIRE(sim.Apply(decision).ok());
+  }
+  CHECK(sim.state().Devices(3).front() == 4);
+}
+
 TEST_CASE("gpu_shares: the order of the queue") {
   // One GPU, on which any one of them runs alone: first the one that came first, or the shortest.
   const auto first = [](const std::string& spec) {

@@ -131,7 +131,7 @@ class GpuShares final : public Scheduler {
 
   int Choose(const ClusterView& view, int job, int type, int milli) const {
     const auto [first, last] = DevicesOf(view, type);
-    int best = -1, idle_node = -1;
+    int best = -1, idle_size = -1;
     double least = 0.0;
     for (int d = first; d < last; ++d) {
       if (room_[U(d)] < milli ||
@@ -148,8 +148,8 @@ class GpuShares final : public Scheduler {
         while (end < last && view.NodeOf(end) == node) ++end;
         const bool idle =
             std::all_of(room_.begin() + begin, room_.begin() + end, [](int r) { return r == 1000; });
-        if (idle && idle_node >= 0) continue;  // as good as the one before
-        if (idle) idle_node = node;
+        if (idle && end - begin == idle_size) continue;  // as good as the one before
+        if (idle) idle_size = end - begin;
         cost = Fragmentation(begin, end, d, milli) - Fragmentation(begin, end, d, 0);
       }
       if (best < 0 || cost < least) best = d, least = cost;

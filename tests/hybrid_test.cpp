@@ -103,10 +103,12 @@ TEST_CASE("hybrid: a new plan on drift, after a period, and where jobs are late,
   CHECK(Decisions("hybrid(drift=1,late_s=3,plan=assignment_lp)", late).at(1) == "10 start 1@0");
   CHECK(Decisions("hybrid(drift=1,late_s=9,plan=assignment_lp)", late).at(1) == "10 start 3@0");
   CHECK_THROWS_WITH(test::Make("hybrid(plan=fcfs)"),
-                    Catch::Contains("expected milp, annealing, genetic or assignment_lp, found 'fcfs'"));
+                    Catch::Contains("expected milp, annealing, tabu_search, genetic or assignment_lp, found 'fcfs'"));
   CHECK_THROWS_WITH(test::Make("hybrid(plan=anealing)"), Catch::Contains("did you mean 'annealing'"));
+  CHECK_THROWS_WITH(test::Make("hybrid(plan=tabu_serch)"), Catch::Contains("did you mean 'tabu_search'"));
+  CHECK_NOTHROW(test::Make("hybrid(plan=tabu_search)"));
   CHECK_THROWS_WITH(test::Make("hybrid(plan=policy(file=p.h5))"),
-                    Catch::Contains("expected milp, annealing, genetic or assignment_lp, found 'policy("));
+                    Catch::Contains("expected milp, annealing, tabu_search, genetic or assignment_lp, found 'policy("));
   CHECK_THROWS_WITH(test::Make("hybrid(drift=2)"), Catch::Contains("drift"));
 }
 

@@ -19,7 +19,8 @@ namespace berth {
 namespace {
 
 constexpr ParamInfo kHybridParams[] = {
-    {"plan", "annealing", "the optimiser: milp | annealing | genetic | assignment_lp, with its parameters"},
+    {"plan", "annealing",
+     "the optimiser: milp | annealing | tabu_search | genetic | assignment_lp, with its parameters"},
     {"every_s", "inf", "s after which a new plan is made anyway; inf = only on drift"},
     {"drift", "0.5",
      "share of the waiting jobs that may be there by repair; 0 = a new plan at every arrival"},
@@ -102,9 +103,11 @@ std::unique_ptr<Planned> ReadPlan(const std::string& spec) {
   }
   auto* planned = dynamic_cast<Planned*>(made.get());
   if (planned == nullptr) {
-    static const std::vector<std::string> kOptimisers = {"milp", "annealing", "genetic", "assignment_lp"};
-    throw Error(Join("hybrid: parameter 'plan': expected milp, annealing, genetic or assignment_lp, found '",
-                     spec, "'", DidYouMean(name, kOptimisers)));
+    static const std::vector<std::string> kOptimisers = {"milp", "annealing", "tabu_search", "genetic",
+                                                         "assignment_lp"};
+    throw Error(Join(
+        "hybrid: parameter 'plan': expected milp, annealing, tabu_search, genetic or assignment_lp, found '",
+        spec, "'", DidYouMean(name, kOptimisers)));
   }
   made.release();
   return std::unique_ptr<Planned>(planned);

@@ -158,6 +158,30 @@ TEST_CASE("certificate: all levels of a water filling of 80 small types and 500 
   CHECK(answer.certificate.violation <= 1e-9);
 }
 
+// Two types of one GPU; jobs 0 and 1 run on the first, at 1/2 of what it gives one, job 2 on the second.
+TEST_CASE("certificate: of a water filling whose levels take too long, the lowest alone", "[gavel][lp]") {
+  Problem problem;
+  problem.type_names = {"a", "b"};
+  problem.workers = {1, 1};
+  problem.key = {0, 1, 2};
+  problem.gang = {1, 1, 1};
+  problem.weight = {1.0, 1.0, 1.0};
+  problem.throughput = {1.0, 0.0, 1.0, 0.0, 0.0, 1.0};
+  WaterLevels levels;
+  REQUIRE(WaterFilling(LpMethod::kSimplex).Solve(problem, {}, levels));
+  levels.first_price.clear();
+  for (const double seconds : {0.0, 60.0}) {
+    CAPTURE(seconds);
+    Certificate certificate;
+    const char* why = "";
+    REQUIRE(ProveLevels(problem, levels, LpMethod::kSimplex, seconds, certificate, why));
+    CHECK(certificate.all_levels == (seconds > 0.0));
+    CHECK(certificate.value == Approx(1.0));  // half of the time, over half of the GPUs
+    CHECK(certificate.bound == Approx(1.0));
+    CHECK(certificate.gap <= 1e-6);
+  }
+}
+
 // Whatever the prices, a bound is never below what some allocation reaches.
 TEST_CASE("certificate: no prices prove what is false", "[gavel]") {
   for (std::uint32_t round = 0; round < 300; ++round) {
@@ -184,7 +208,7 @@ TEST_CASE("certificate: no prices prove what is false", "[gavel]") {
     Allocation half = water.x;
     for (double& share : half) share *= 0.5;
     std::vector<WaterStage> stages;
-    REQUIRE(FindWaterPrices(problem, worth, half, stages));
+    REQUIRE(FindWaterPrices(problem, worth, half, kLpInfinity, stages));
     CHECK(CertifyWater(problem, worth, half, stages).gap > 0.1);
   }
 }

@@ -34,6 +34,9 @@ TEST_CASE("cli: solve gives the shares of a table and proves them") {
     INFO(objective << with.error);
     CHECK(with.code == 0);
   }
+  CHECK_FALSE(json.contains("all_levels"));
+  REQUIRE(test::Berth(folder, "solve jobs.csv --workers types.csv --objective water_filling --json x.json").code == 0);
+  CHECK(Json::parse(test::Slurp(folder / "x.json"))["all_levels"] == true);
 }
 
 // Two jobs of one kind and one of another on one GPU, at 0.8 of their speed beside the other kind: each of the

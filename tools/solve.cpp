@@ -101,6 +101,7 @@ Json ToJson(const Options& options, const SolveTable& table, const gavel::Certif
                {"jobs", table.names},
                {"type_price", certificate.type_price},
                {"job_price", certificate.job_price}};
+  if (options.Text("objective") == "water_filling") json["all_levels"] = certificate.all_levels;
   json["shares"] = Json::array();
   const bool pairs = !table.kinds.empty();
   if (pairs) json["pairs"] = Json::array(), json["time_price"] = certificate.time_price;

@@ -80,9 +80,10 @@ bool FairFinish(const Problem& problem, LpMethod method, CertifiedAnswer& answer
   return false;
 }
 
-// The prices of a level of more shares take minutes.
+// The prices of a level of more shares take minutes, and so do those of hundreds of levels.
 constexpr std::size_t kMostWaterShares = 30'000;
-constexpr double kProven = 1e-6;  // gap of all levels
+constexpr double kMostWaterProof = 30.0;  // s
+constexpr double kProven = 1e-6;          // gap of all levels
 
 // Of the level at which types first hold up somebody: what a unit more costs each job there.
 WaterStage FirstStage(const Problem& problem, const std::vector<double>& worth, const WaterLevels& levels) {
@@ -96,27 +97,11 @@ WaterStage FirstStage(const Problem& problem, const std::vector<double>& worth, 
 bool Water(const Problem& problem, LpMethod method, CertifiedAnswer& answer, const char*& why) {
   WaterFilling filling(method);
   WaterLevels levels;
-  std::vector<WaterStage> stages;
-  why = "no prices for a level";
   if (!filling.Solve(problem, {}, levels)) {
     why = filling.failure();
     return false;
   }
-  const std::vector<double> worth = NormalizedWorth(problem);
-  if (worth.size() > kMostWaterShares) {
-    if (!levels.first_price.empty()) stages.push_back(FirstStage(problem, worth, levels));
-  } else if (!FindWaterPrices(problem, worth, levels.x, stages)) {
-    return false;
-  }
-  answer.certificate = CertifyWater(problem, worth, levels.x, stages);
-  if (worth.size() > kMostWaterShares &&
-      answer.certificate.gap > kProven) {  // the lowest level is that of max-min
-    CertifiedAnswer lowest;
-    if (!MaxMin(problem, method, lowest, why)) return false;
-    answer.certificate.all_levels = false;
-    answer.certificate.bound = lowest.certificate.bound;
-    answer.certificate.gap = lowest.certificate.bound / answer.certificate.value - 1.0;
-  }
+  if (!ProveLevels(problem, levels, method, kMostWaterProof, answer.certificate, why)) return false;
   answer.x = std::move(levels.x);
   return true;
 }
@@ -171,6 +156,25 @@ constexpr CertifiedObjective kObjectives[] = {
 
 std::span<const CertifiedObjective> CertifiedObjectives() {
   return kObjectives;
+}
+
+bool ProveLevels(const Problem& problem, const WaterLevels& levels, LpMethod method, double time_s,
+                 Certificate& certificate, const char*& why) {
+  const std::vector<double> worth = NormalizedWorth(problem);
+  std::vector<WaterStage> stages;
+  if (worth.size() > kMostWaterShares || !FindWaterPrices(problem, worth, levels.x, time_s, stages)) {
+    stages.clear();
+    if (!levels.first_price.empty()) stages.push_back(FirstStage(problem, worth, levels));
+  }
+  certificate = CertifyWater(problem, worth, levels.x, stages);
+  // Where a level's prices hang on many others' their roundings grow from one to the next.
+  if (certificate.gap <= kProven) return true;
+  CertifiedAnswer lowest;  // that of max-min
+  if (!MaxMin(problem, method, lowest, why)) return false;
+  certificate.all_levels = false;
+  certificate.bound = lowest.certificate.bound;
+  certificate.gap = certificate.bound / certificate.value - 1.0;
+  return true;
 }
 
 }  // namespace berth::gavel

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "baselines/gavel/problem.hpp"
+#include "baselines/gavel/water_filling.hpp"
 #include "baselines/lp.hpp"
 #include "tools/solve/certificate.hpp"
 
@@ -32,8 +33,13 @@ struct CertifiedObjective {
 std::span<const CertifiedObjective> CertifiedObjectives();
 
 // Prices for every level of a water filling, by a linear program each over classes of jobs alike. Jobs that
-// have all their time on their best type need none. False where the solver fails.
+// have all their time on their best type need none. False where the solver fails, or after `time_s`.
 [[nodiscard]] bool FindWaterPrices(const Problem& problem, std::span<const double> worth,
-                                   std::span<const double> x, std::vector<WaterStage>& stages);
+                                   std::span<const double> x, double time_s, std::vector<WaterStage>& stages);
+
+// The certificate of a water filling: of all its levels, or, where prices for them take more than `time_s` or
+// leave a gap above 1e-6, of the lowest alone. False where no solver has that; `why` then says so.
+[[nodiscard]] bool ProveLevels(const Problem& problem, const WaterLevels& levels, LpMethod method,
+                               double time_s, Certificate& certificate, const char*& why);
 
 }  // namespace berth::gavel

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "baselines/gavel/job_classes.hpp"
+#include "baselines/time_left.hpp"
 #include "env/base/index.hpp"
 #include "tools/solve/certified.hpp"
 
@@ -17,12 +18,18 @@ constexpr double kSlacks[] = {1e-9, 1e-8, 1e-7};
 class Pricer {
  public:
   Pricer(const Problem& problem, const JobClasses& classes, std::span<const double> worth,
-         std::span<const double> level)
-      : problem_(problem), classes_(classes), worth_(worth), level_(level) {}
+         std::span<const double> level, double time_s)
+      : problem_(problem),
+        classes_(classes),
+        worth_(worth),
+        level_(level),
+        left_(time_s),
+        lp_(LpMethod::kSimplex, time_s) {}
 
-  // Of the jobs at `level`. False where the solver fails.
+  // Of the jobs at `level`. False where the solver fails, or no time is left.
   bool Find(double level, WaterStage& stage) {
     for (const double slack : kSlacks) {
+      if (left_.over()) return false;
       if (Find(level, slack, stage)) return true;
     }
     return false;
@@ -67,13 +74,14 @@ class Pricer {
   const Problem& problem_;  // of one job a class
   const JobClasses& classes_;
   std::span<const double> worth_, level_;
-  CheckedLp lp_{LpMethod::kSimplex};
+  TimeLeft left_;
+  CheckedLp lp_;
 };
 
 }  // namespace
 
 bool FindWaterPrices(const Problem& problem, std::span<const double> worth, std::span<const double> x,
-                     std::vector<WaterStage>& stages) {
+                     double time_s, std::vector<WaterStage>& stages) {
   JobClasses classes;
   Classify(problem, problem.throughput, {problem.weight}, classes);
   const Problem one = OneOfEach(problem, classes);
@@ -90,7 +98,7 @@ bool FindWaterPrices(const Problem& problem, std::span<const double> worth, std:
     if (reached < best * (1.0 - kAllTime)) open.push_back(reached);
   }
   std::sort(open.begin(), open.end());
-  Pricer pricer(one, classes, its_worth, level);
+  Pricer pricer(one, classes, its_worth, level, time_s);
   stages.clear();
   for (std::size_t k = 0; k < open.size(); ++k) {
     if (!stages.empty() && open[k] <= stages.back().level * (1.0 + kSameLevel)) continue;

@@ -59,7 +59,7 @@ constexpr const char* kLinks = "topology(node_gb_s=10,network_gb_s=1,rack_gb_s=1
 TEST_CASE("unstated facts: what one job type states is no 0 of another") {
   const std::vector<JobTypeFacts> facts = {{"x", {{"gradient_gb", 0.5}, {"checkpoint_gb", 20.0}}, ""},
                                            {"z", {{"gradient_gb", 0.0}, {"checkpoint_gb", 0.0}}, ""}};
-  const Scenario scenario = Gangs(std::string(kLinks) + ";checkpoints(gb=10)", facts);
+  const Scenario scenario = Gangs(Join(kLinks, ";checkpoints(gb=10)"), facts);
   const std::vector<double> ends = SpreadEnds(scenario, kSpread);
   CHECK(ends[0] == Approx(190.0));
   CHECK(ends[1] == Approx(145.0));

@@ -21,13 +21,12 @@ void AddSizeOptions(Options& options) {
   options.Group("Results");
   options.Output("csv", "write what was tried to this file: a row a cluster and scheduler");
   options.Note(
-      "A level is met where the upper end of the 95% interval over the seeds meets it (of a level with >=, "
-      "the lower); take 10 seeds or more, since the interval of few is very wide. Largest values (max_*), "
-      "and all figures of a single workload, count as they are. Besides, every measured job must finish and "
-      "the cluster must keep up. Of several schedulers one has to meet all levels. Where a cluster fails a "
-      "level that more GPUs help, those with no more of any type are taken to fail too; where it fails one "
-      "that they harm (util>=), those with no fewer; the neighbours of the answer are tried. Of cost, energy "
-      "and faults nothing is taken for granted, so that more clusters are tried.");
+      "A level is met where the upper end of the 95% interval over the seeds meets it (of one with >=, "
+      "the lower): take 10 seeds or more. Largest values (max_*), and figures of one workload, count "
+      "as they are. Every measured job must finish and the cluster keep up. Of several schedulers one "
+      "has to meet all levels. What has no more GPUs of any type than a cluster with too few is not "
+      "tried, nor, of a level that GPUs harm (util>=), what has no fewer; of cost, energy and faults "
+      "nothing follows.");
   options.Everyday({"types", "meet", "schedulers", "scenario", "workload", "knowledge", "features", "seeds",
                     "window", "threads", "csv"});
 }

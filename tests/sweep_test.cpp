@@ -397,15 +397,14 @@ TEST_CASE("sweep: a folder of other settings, or one in use, is refused with one
   fs::copy_file(files[1], folder / "p.h5", fs::copy_options::overwrite_existing);
   CheckOneLine(Berth(folder, learned), "expected # file p.h5 ");
   // Another member in the place of one, under the names of archive and member.
-  const auto pack = [&](const std::string& log) {
-    test::WriteGzip(folder / "log.tar.gz", test::TarMember("log.csv", log) + std::string(1024, '\0'));
-    return Berth(folder,
-                 "sweep --over rate=1,2 --workload 'queueing(rate={rate},jobs=20)' --cluster v100=2 --schedulers fcfs "
-                 "--seeds 0:1 --features 'failures(mtbf_h=0,log=log.tar.gz:log.csv)' --out a");
+  const auto pack = [&](const std::string& seconds) {
+    const std::string log = "1 0 0 100 1 -1 -1 1 100 -1 1 1 1 1 1 1 -1 -1\n2 10 0 " + seconds + " 2 -1 -1 2 300 -1 1 1 1 1 1 1 -1 -1\n";
+    test::WriteGzip(folder / "log.tar.gz", test::TarMember("log.swf", log) + std::string(1024, '\0'));
+    return Berth(folder, "sweep --over clock=event,hpc --scenario log.tar.gz:log.swf --format swf --cluster v100=2 --schedulers fcfs --out a");
   };
-  REQUIRE(pack("10,20,gpu,v100/0\n").code == 0);
-  CHECK(pack("10,20,gpu,v100/0\n").code == 0);
-  CheckOneLine(pack("10,30,gpu,v100/0\n"), "expected # file log.tar.gz ");
+  REQUIRE(pack("200").code == 0);
+  CHECK(pack("200").code == 0);
+  CheckOneLine(pack("300"), "expected # file log.tar.gz ");
 
   const std::string other =
       "sweep --over rate=1,2 --workload 'queueing(rate={rate},jobs=20)' --cluster v100=2 "

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "baselines/gavel/water_filling.hpp"
 #include "tools/solve/certified.hpp"
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"

@@ -5,11 +5,12 @@
 #include <span>
 
 #include "baselines/gavel/problem.hpp"
-#include "baselines/gavel/water_filling.hpp"
 #include "baselines/lp.hpp"
 #include "tools/solve/certificate.hpp"
 
 namespace berth::gavel {
+
+struct WaterLevels;
 
 struct CertifiedAnswer {
   Allocation x;  // [m, G]

@@ -69,6 +69,18 @@ std::string EvaluateWords(const Options& options, const MdpSpec& mdp, int num_jo
   return Join(words, " --schedulers ", ForShell(Join(DefaultBaselines(mdp).front(), ";", policy)));
 }
 
+void PrintValidation(const TrainValidation& validation, const std::string& reward) {
+  std::cout << validation.Summary() << "\n";
+  const Validation& found = validation.validation();
+  const Validation::Row* const best = found.best();
+  if (best == nullptr) return;
+  std::cout << "best of "
+            << std::count_if(found.rows().begin(), found.rows().end(),
+                             [&](const Validation::Row& row) { return row.ComparesWith(*best); })
+            << " validations: after " << Thousands(static_cast<double>(best->steps)) << " steps, "
+            << Readable(best->greedy) << " of " << reward << " a job: " << found.policy() << "\n";
+}
+
 }  // namespace
 
 int RunTrain(const std::vector<std::string>& arguments) {
@@ -137,6 +149,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
     std::cout << "nothing was left to do: " << Thousands(static_cast<double>(outcome.steps))
               << " steps were trained before; more --steps go on"
               << (request.seconds > 0.0 ? ", in more --seconds\n" : "\n");
+    if (validation && validation->validation().measured()) PrintValidation(*validation, request.mdp.reward);
     return 0;
   }
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
@@ -152,15 +165,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
     if (const std::string why = TrainValidation::WhyNone(options, request); !why.empty())
       std::cout << why << "\n";
   } else {
-    std::cout << validation->Summary() << "\n";
-    const Validation& found = validation->validation();
-    if (const Validation::Row* best = found.best(); best != nullptr)
-      std::cout << "best of "
-                << std::count_if(found.rows().begin(), found.rows().end(),
-                                 [&](const Validation::Row& row) { return row.ComparesWith(*best); })
-                << " validations: after " << Thousands(static_cast<double>(best->steps)) << " steps, "
-                << Readable(best->greedy) << " of " << request.mdp.reward << " a job: " << found.policy()
-                << "\n";
+    PrintValidation(*validation, request.mdp.reward);
   }
   std::cout
       << "saved " << outcome.checkpoint << ", from which --resume goes on\n"

@@ -60,7 +60,8 @@ struct TrainRequest {
   // step it is, after how many seconds, and of what fraction of the training; 0 = never. The figures that it
   // gives back go to TensorBoard, and by these names into progress.csv's next row. What that takes is not
   // training time. Rank 0 alone. Where `interrupted` became true meanwhile, it is asked for again when the
-  // run is resumed.
+  // run is resumed: behind the last step only without wants_validation, which leaves a run that is done as it
+  // is.
   std::int64_t validate_every = 0;
   // Asked before, where it is set: is it wanted? Several processes must all say the same.
   std::function<bool(double wall_s, double fraction)> wants_validation = nullptr;

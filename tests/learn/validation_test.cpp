@@ -127,6 +127,21 @@ TEST_CASE("train --resume --validate goes on where --validate auto measured, of 
   CHECK(std::filesystem::exists(berth / "a/best.h5"));
 }
 
+TEST_CASE("train --resume --validate says what it measured where nothing is left to train") {
+  const Shell berth;
+  REQUIRE(berth("train --agent 'ppo(n_steps=64)' --workload 'synthetic(rate=4,jobs=100)' --cluster v100=2,k80=2 --envs 4 "
+                "--threads 1 --visible 8 --episode-jobs 10 --warmup-jobs 4 --steps 256 --validate 0 --out a") == 0);
+  const auto resumed = [&] {
+    REQUIRE(berth("train --resume --validate 2 --out a") == 0);
+    CAPTURE(berth.log());
+    CHECK(berth.Said("nothing was left to do: 256 steps"));
+    CHECK(Rows(berth / "a/validation.csv").size() == 1);
+    return berth.Said("\nvalidated on 2 workloads: greedy ") && berth.Said("\nbest of 1 validations: after 256 steps, ");
+  };
+  CHECK(resumed());
+  CHECK_FALSE(resumed());  // it has its row
+}
+
 TEST_CASE("train --validate has no ratio to a rule that leaves jobs undone") {
   const Shell berth;
   REQUIRE(berth("train --agent 'ppo(n_steps=64,minibatch=128)' --workload 'synthetic(rate=4,jobs=100)' --cluster v100=2,k80=2 "

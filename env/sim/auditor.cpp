@@ -116,7 +116,7 @@ void Auditor::Watch(const AuditInput& in) {
   if (in.scenario.data().clock.kind == ClockKind::kReferenceRounds || in_parts_ > 0) {
     for (int job : in.state.running) watch(job);
   }
-  for (int job : in.state.changed) {
+  for (int job : std::span(in.state.changed).subspan(in.seen)) {
     watch(job);
     watch(runs_[U(job)].partner);  // whose shared time the two have in common, before and from now on
     watch(in.state.partner[U(job)]);

@@ -28,6 +28,7 @@ struct AuditInput {
   double job_seconds;                    // Simulator::JobSeconds
   bool within_round = false;             // clocks with rounds: between two boundaries
   bool last = false;                     // nothing follows
+  std::size_t seen = 0;                  // of state.changed: how many were there at the last observation
 };
 
 // Whether the environment says BERTH_AUDIT=1, as --audit of a verb makes it: so it reaches every library and

@@ -379,6 +379,7 @@ void SimCore::Reported() {
   for (FeatureState& feature : state_.features.Of(Hook::kOnReported)) feature.OnReported(*this);
   state_.changed_since = state_.history;
   state_.changed.clear();
+  audited_ = 0;
 }
 
 ApplyResult SimCore::Apply(const Decision& decision) {
@@ -454,7 +455,9 @@ void SimCore::AuditNow(bool within_round) {
   std::vector<double> busy;
   for (int type = 0; whole && type < scenario_.num_types(); ++type) busy.push_back(BusySeconds(type));
   const double job_seconds = whole ? JobSeconds() : 0.0;
-  const std::string violation = auditor_->Observe({scenario_, state_, busy, job_seconds, within_round, last});
+  const std::string violation =
+      auditor_->Observe({scenario_, state_, busy, job_seconds, within_round, last, audited_});
+  audited_ = state_.changed.size();
   if (!violation.empty()) FailAudit(state_.now, violation);
 }
 

@@ -252,6 +252,7 @@ class SimCore {
   }
   void AuditNow(bool within_round);
   std::optional<Auditor> auditor_;
+  std::size_t audited_ = 0;  // of state_.changed, how many it was shown
 };
 
 }  // namespace berth

@@ -123,8 +123,9 @@ class Campaign:
             fired = verb.log.exists()
             if fired:
                 self.count(verb, "fault")
+                verb.may_leave = verb.may_leave or call == "change"
             verb.check_refusal(run, may_fail=fired and what not in HARMLESS)
-            if verb.checked(run, left=call != "change"):  # who may not remove leaves what it wrote
+            if verb.checked(run):
                 return True
         return False
 

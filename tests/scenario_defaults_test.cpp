@@ -63,6 +63,15 @@ TEST_CASE("workload numbers: only the jobs to train on count") {
   CHECK(NumbersOf(source, {2, 3}).typical_run_s == Approx(4000.0));
 }
 
+TEST_CASE("workload numbers: of a long log every job counts") {
+  // Every second one is the longer: 2,500 jobs of 1 s and 2,500 of 9 s in 4,999 s, on four GPUs.
+  std::vector<test::TinyJob> jobs;
+  for (int job = 0; job < 5000; ++job) jobs.push_back({1.0 * job, job % 2 == 0 ? 1.0 : 9.0, 0, 1});
+  const WorkloadNumbers numbers = NumbersOf(Given(Two(2, 2, jobs)));
+  CHECK(numbers.typical_run_s == Approx(3.0));
+  CHECK(numbers.load == Approx(25000.0 / 4999.0 / 4.0));
+}
+
 TEST_CASE("tau: twice the typical run time as one would say it, ten rounds at least") {
   const auto tau = [](double run_s, double round_s = 0.0) {
     WorkloadNumbers numbers;

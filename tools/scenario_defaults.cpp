@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <numeric>
+#include <vector>
 
 #include "env/base/index.hpp"
 #include "env/gym/signals/load_prices.hpp"
@@ -16,33 +18,33 @@ constexpr int kDraws = 16, kDrawnJobs = 256;
 constexpr double kRunsInTau = 2.0, kRoundsInTau = 10.0, kBatchesInTau = 3.0, kFills = 2.5;
 constexpr int kFewestWarmupJobs = 100, kEpisodeOverWarmup = 3, kPieces = 8;
 
-constexpr std::size_t kMostLogJobs = 4096;  // of a log: every k-th
-
 struct Sums {
-  double logs = 0.0, run_s = 0.0, gang_s = 0.0;
+  double logs = 0.0, run_s = 0.0, gpu_s = 0.0;
   int jobs = 0;
-  std::vector<double> gpus;         // [G] of slices 0
-  std::vector<TypePart> parts;      // [G]
-  std::vector<TypedWork> arriving;  // GPU s a second
+  std::vector<double> gpus;     // [G] of slices 0
+  std::vector<TypePart> parts;  // [G]
+  // GPU s a second, by TypedWork::speed: jobs that are as fast everywhere are one to the prices.
+  std::map<std::vector<double>, double> arriving;
 };
 
 void Add(const Scenario& scenario, int begin, int end, int draws, Sums& sums) {
   const JobTable& jobs = scenario.data().jobs;
   const std::vector<GpuType>& types = scenario.data().cluster.types;
   const double span = end - begin > 1 ? jobs.arrival[U(end - 1)] - jobs.arrival[U(begin)] : 0.0;
-  const int stride = 1 + (end - begin) / static_cast<int>(kMostLogJobs);
-  for (int job = begin; job < end; job += stride) {
-    const double run_s = jobs.total_steps[U(job)] / scenario.BestRate(job), gpu_s = jobs.gang[U(job)] * run_s;
+  std::vector<double> speed(types.size());
+  for (int job = begin; job < end; ++job) {
+    const double best = scenario.BestRate(job), run_s = jobs.total_steps[U(job)] / best;
+    const double gpu_s = jobs.gang[U(job)] * run_s;
     sums.logs += std::log(run_s);
     sums.run_s += run_s;
-    sums.gang_s += gpu_s;
+    sums.gpu_s += gpu_s;
     ++sums.jobs;
     if (!(span > 0.0)) continue;
-    sums.arriving.push_back({gpu_s * stride / span / draws, {}});
-    for (std::size_t g = 0; g < types.size(); ++g)
-      sums.arriving.back().speed.push_back(scenario.Rate(job, static_cast<int>(g)) / scenario.BestRate(job));
+    for (std::size_t g = 0; g < types.size(); ++g) speed[g] = scenario.Rate(job, static_cast<int>(g)) / best;
+    sums.arriving[speed] += gpu_s / span / draws;
   }
-  sums.gpus.resize(types.size()), sums.parts.resize(types.size());
+  const std::size_t most = std::max(types.size(), sums.gpus.size());  // a mix may have several clusters
+  sums.gpus.resize(most), sums.parts.resize(most);
   for (std::size_t g = 0; g < types.size(); ++g) {
     sums.parts[g] = types[g].part;
     if (types[g].part.whole < 0) sums.gpus[g] += static_cast<double>(types[g].count) / draws;
@@ -77,13 +79,18 @@ WorkloadNumbers NumbersOf(const ScenarioSource& source, Window jobs) {
   if (sums.jobs == 0) return numbers;
   numbers.typical_run_s = std::exp(sums.logs / sums.jobs);
   const double gpus = std::accumulate(sums.gpus.begin(), sums.gpus.end(), 0.0);
-  numbers.held_jobs = gpus / (sums.gang_s / sums.run_s);
-  numbers.load = FindLoadPrices(sums.arriving, sums.gpus, sums.parts).load;
+  numbers.held_jobs = gpus / (sums.gpu_s / sums.run_s);
+  std::vector<TypedWork> arriving;
+  for (const auto& [speed, work] : sums.arriving) {
+    arriving.push_back({work, speed});
+    arriving.back().speed.resize(sums.gpus.size());
+  }
+  numbers.load = FindLoadPrices(arriving, sums.gpus, sums.parts).load;
   if (numbers.load == 0.0) {
     constexpr int kItsOwn = 0;
     if (!source.fixed())
       numbers.batch_jobs = source.Make(/*seed=*/0, Split::kTrain, 0, 0, kItsOwn).num_jobs();
-    numbers.batch_s = std::max(numbers.batch_jobs, numbers.jobs) * sums.gang_s / sums.jobs / gpus;
+    numbers.batch_s = std::max(numbers.batch_jobs, numbers.jobs) * sums.gpu_s / sums.jobs / gpus;
   }
   if (clock.kind == ClockKind::kRounds) numbers.round_s = clock.round_s;
   return numbers;

@@ -3,10 +3,12 @@
 
 #include <utility>
 
+#include "env/features/table.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tools/scenario_summary.hpp"
 
 namespace berth {
 namespace {
@@ -70,6 +72,21 @@ TEST_CASE("workload numbers: of a long log every job counts") {
   const WorkloadNumbers numbers = NumbersOf(Given(Two(2, 2, jobs)));
   CHECK(numbers.typical_run_s == Approx(3.0));
   CHECK(numbers.load == Approx(25000.0 / 4999.0 / 4.0));
+}
+
+TEST_CASE("workload numbers: a part of a GPU is work of a part only where it suffices") {
+  // 400 s of a quarter and 400 s of a whole in 100 s, on four GPUs.
+  ScenarioData data = Two(2, 2, {{0.0, 400.0, 0, 1}, {100.0, 400.0, 0, 1}});
+  data.jobs.gpu_milli = {250, 1000};
+  for (const auto& [features, gpu_s] :
+       {std::pair{"sharing(share_suffices=true)", 500.0}, {"sharing", 800.0}, {"", 800.0}}) {
+    CAPTURE(features);
+    data.features = ParseFeatures(features);
+    const WorkloadNumbers numbers = NumbersOf(Given(data));
+    CHECK(numbers.load == Approx(gpu_s / 100.0 / 4.0));
+    CHECK(numbers.held_jobs == Approx(4.0 / (gpu_s / 800.0)));
+    CHECK(ScenarioJson(Scenario(data))["fastest_gpu_h"].get<double>() == Approx(gpu_s / 3600.0));
+  }
 }
 
 TEST_CASE("tau: twice the typical run time as one would say it, ten rounds at least") {

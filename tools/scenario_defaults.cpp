@@ -34,7 +34,7 @@ void Add(const Scenario& scenario, int begin, int end, int draws, Sums& sums) {
   std::vector<double> speed(types.size());
   for (int job = begin; job < end; ++job) {
     const double best = scenario.BestRate(job), run_s = jobs.total_steps[U(job)] / best;
-    const double gpu_s = jobs.gang[U(job)] * run_s;
+    const double gpu_s = scenario.WorkingGpus(job) * run_s;
     sums.logs += std::log(run_s);
     sums.run_s += run_s;
     sums.gpu_s += gpu_s;

@@ -25,7 +25,7 @@
 
 namespace berth {
 
-// Of jobs as they are alone on their fastest type.
+// Of jobs as they are alone on their fastest type, on as many GPUs as Scenario::WorkingGpus says.
 struct WorkloadNumbers {
   double typical_run_s = 0.0;  // geometric mean
   double held_jobs = 0.0;      // that the GPUs hold at once: GPUs over the mean gang, weighted by run time

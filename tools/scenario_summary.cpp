@@ -28,7 +28,8 @@ ScenarioFigures Summarize(const Scenario& scenario) {
   for (int job = 0; job < jobs.size(); ++job) {
     const auto j = static_cast<std::size_t>(job);
     ++summary.gangs[jobs.gang[j]];
-    summary.fastest_gpu_h += jobs.total_steps[j] / scenario.BestRate(job) * jobs.gang[j] / 3600.0;
+    summary.fastest_gpu_h +=
+        jobs.total_steps[j] / scenario.BestRate(job) * scenario.WorkingGpus(job) / 3600.0;
   }
   if (jobs.size() > 0)
     summary.first_arrival_s = jobs.arrival.front(), summary.last_arrival_s = jobs.arrival.back();

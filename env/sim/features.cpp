@@ -123,6 +123,10 @@ bool Features::DivideGpus() const {
   return std::any_of(on_.begin(), on_.end(), [](const On& on) { return on.settings->DividesGpus(); });
 }
 
+bool Features::PartsSuffice() const {
+  return std::any_of(on_.begin(), on_.end(), [](const On& on) { return on.settings->PartsSuffice(); });
+}
+
 bool Features::Interrupt() const {
   return std::any_of(on_.begin(), on_.end(), [](const On& on) { return on.settings->Interrupts(); });
 }

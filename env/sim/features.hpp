@@ -65,6 +65,7 @@ class FeatureSettings {
   virtual bool KnowsJobs() const { return false; }
   // Jobs that state fewer than 1000 gpu_milli hold that part of one GPU.
   virtual bool DividesGpus() const { return false; }
+  virtual bool PartsSuffice() const { return false; }  // they make their full rate on it, and use no more
   // The largest gang of the job that the nodes of a type hold when all are idle; needs no checked settings.
   // `why_too_large` says what a larger one does.
   virtual int LargestGang(const ScenarioData& /*scenario*/, int /*job*/, int /*type*/) const {
@@ -144,6 +145,7 @@ class Features {
 
   // All together.
   bool DivideGpus() const;
+  bool PartsSuffice() const;
   bool Interrupt() const;                                                  // jobs may lose their devices
   int LargestGang(const ScenarioData& scenario, int job, int type) const;  // the type's devices at most
   Features OfJobs(const JobTable& jobs, double origin_s) const;

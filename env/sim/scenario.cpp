@@ -483,6 +483,10 @@ int Scenario::NodeOf(int device) const {
          (device - first_device(type)) / body_->data.cluster.types[U(type)].gpus_per_node;
 }
 
+double Scenario::WorkingGpus(int job) const {
+  return body_->data.jobs.gang[U(job)] * (body_->data.features.PartsSuffice() ? GpuMilli(job) / 1000.0 : 1.0);
+}
+
 double Scenario::MemoryGb(int job) const {
   const std::vector<double>& stated = body_->data.traits.memory_gb;
   return stated.empty() ? 0.0 : stated[U(body_->data.jobs.job_type[U(job)])];

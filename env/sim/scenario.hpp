@@ -243,6 +243,8 @@ class Scenario {
     return !body_->divides_gpus || milli.empty() ? 1000 : milli[static_cast<std::size_t>(job)];
   }
   bool HoldsPart(int job) const { return GpuMilli(job) < 1000; }
+  // How many GPUs its work at Rate takes: its gang, or the part that it holds where that gives it as much.
+  double WorkingGpus(int job) const;
   double Demand(int job, int resource) const;      // per member, of a node's further resource; 0 = none
   double MemoryGb(int job) const;                  // of GPU memory, its gang's in all; 0 = not stated
   double BandwidthShare(int job, int type) const;  // of each of its GPUs', alone at full speed

@@ -39,6 +39,7 @@ struct SharingSettings final : SettingsOf<SharingSettings> {
   void Check(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
   bool DividesGpus() const override { return true; }
+  bool PartsSuffice() const override { return share_suffices; }
   int LargestGang(const ScenarioData& scenario, int job, int type) const override;
   const char* WhyTooLarge() const override {
     return "holds a part of a GPU (feature sharing) and more memory than the GPUs of every type that runs it";

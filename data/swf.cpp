@@ -2,7 +2,8 @@
 // header comments behind ';', -1 for what is not known. Loaded as RLScheduler loads it (class Workloads
 // in its job.py), so that its published tables can be rerun:
 //   processors  the larger of fields 5 (allocated) and 8 (requested), rounded up to whole nodes;
-//   run time    field 4; a negative one counts as 10 s, jobs of none are left out;
+//   run time    field 4; a negative one counts as 10 s; jobs of none are left out and
+//               counted in the provenance;
 //   request     field 9; the run time where it is not stated;
 //   order       by job number; where that is not the order of submission, then by submission.
 // The cluster is the header's MaxProcs processors on MaxNodes nodes, unless one is given.
@@ -106,6 +107,7 @@ Scenario ReadSwf(const std::string& path, const ScenarioSettings& settings) {
   Header header;
   std::vector<RigidJob> jobs;
   std::string line;
+  int no_second = 0;
   while (file.Next(line)) {
     const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos) continue;
@@ -114,7 +116,10 @@ Scenario ReadSwf(const std::string& path, const ScenarioSettings& settings) {
       continue;
     }
     const std::array<double, kFields> f = ReadFields(line, file.Where());
-    if (f[3] == 0.0) continue;
+    if (f[3] == 0.0) {
+      ++no_second;
+      continue;
+    }
     RigidJob job;
     job.id = Whole(f[0], 1, file.Where());
     job.submit = f[1];
@@ -133,7 +138,8 @@ Scenario ReadSwf(const std::string& path, const ScenarioSettings& settings) {
   for (RigidJob& job : jobs) job.gang = (job.gang + per_node - 1) / per_node * per_node;
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const RigidJob& a, const RigidJob& b) { return a.id < b.id; });
-  return RigidScenario(path, settings, cluster, std::move(jobs));
+  return RigidScenario(path, settings, cluster, std::move(jobs), {},
+                       no_second > 0 ? Join(" (left out: ", no_second, " jobs that ran no second)") : "");
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // The Standard Workload Format (Feitelson's Parallel Workloads Archive): 18 blank-separated fields a job,
 // header comments behind ';', -1 for what is not known. Loaded as RLScheduler loads it (class Workloads
 // in its job.py), so that its published tables can be rerun:
-//   processors  the larger of fields 5 (allocated) and 8 (requested), rounded up to whole nodes;
+//   processors  the larger of fields 5 (allocated) and 8 (requested), rounded up to whole nodes
+//               where all are alike;
 //   run time    field 4; a negative one counts as 10 s; jobs of none are left out and
 //               counted in the provenance;
 //   request     field 9; the run time where it is not stated;
@@ -134,7 +135,9 @@ Scenario ReadSwf(const std::string& path, const ScenarioSettings& settings) {
   }
   const ClusterSpec cluster =
       settings.cluster.types.empty() ? ClusterOfHeader(header, path) : settings.cluster;
-  const int per_node = cluster.types.size() == 1 ? cluster.types[0].gpus_per_node : 1;
+  const GpuType& type = cluster.types.front();
+  const bool alike = cluster.types.size() == 1 && type.count % type.gpus_per_node == 0;
+  const int per_node = alike ? type.gpus_per_node : 1;
   for (RigidJob& job : jobs) job.gang = (job.gang + per_node - 1) / per_node * per_node;
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const RigidJob& a, const RigidJob& b) { return a.id < b.id; });

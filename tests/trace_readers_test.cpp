@@ -93,6 +93,8 @@ TEST_CASE("swf: the loading rules of RLScheduler", "[readers]") {
   CHECK(ReadText(folder, "swf", "; MaxProcs: 10\n; MaxNodes: 4\n" + Swf("1", "0", "5", "3", "-1", "-1"))
             .data()
             .jobs.gang[0] == 3);
+  // As on a cluster that is given: nodes of 8 and of 4.
+  CHECK(ReadText(folder, "swf", kHeader + Swf("1", "0", "5", "12", "-1", "-1"), "cpu=12/8").data().jobs.gang[0] == 12);
 }
 
 TEST_CASE("swf: a bad line is named", "[readers]") {

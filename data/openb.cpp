@@ -82,6 +82,7 @@ std::vector<OpenbPod> ReadOpenbPods(const std::string& path, const OpenbNodes& n
       if (file.Has("gpu_spec")) pod.models = Models(file, nodes.models);
     }
     if (file.Has("qos")) pod.qos = file.Text("qos");
+    pod.running = file.Has("pod_phase") && file.Text("pod_phase") == "Running";
     pod.created = SecondsOrNan(file, "creation_time");
     pod.scheduled = SecondsOrNan(file, "scheduled_time");
     pod.deleted = SecondsOrNan(file, "deletion_time");

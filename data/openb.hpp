@@ -32,6 +32,7 @@ struct OpenbPod {
   int gpu_milli = 0;         // of each GPU: 1000, below 1000 with one GPU, 0 with none
   std::uint64_t models = 0;  // bits of OpenbNodes::models; 0 = any
   std::string qos;           // "" where the list has none
+  bool running = false;      // it was by pod_phase when it was deleted, or when the trace ended
   // s, NaN where the list or the row has none
   double created = std::numeric_limits<double>::quiet_NaN();
   double scheduled = std::numeric_limits<double>::quiet_NaN();

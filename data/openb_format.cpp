@@ -2,7 +2,8 @@
 // and holds its GPUs for as long as it did, at 1 step/s on every type: the trace measures no model. A share
 // of a GPU becomes gpu_milli (feature sharing), gpu_spec the allowed types, CPU and memory the demand per GPU
 // (cores, GB), qos its class: LS (latency-sensitive) counts as guaranteed. Left out and counted in the
-// provenance: pods without GPU and pods that never ran.
+// provenance: pods without GPU and pods that never ran. Kept and counted there: pods that run on when the
+// trace ends, which is their deletion_time; how long they would have run nobody knows.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -38,6 +39,8 @@ Scenario ReadOpenb(const std::string& path, const ScenarioSettings& settings) {
   const AlibabaCluster own = ClusterOf(nodes);
   const bool another = !settings.cluster.types.empty();  // of which gpu_spec says nothing
   const std::size_t all = pods.size();
+  double end = 0.0;  // of the trace
+  for (const OpenbPod& pod : pods) end = std::fmax(end, pod.deleted);
   const auto without_gpu = std::erase_if(pods, [](const OpenbPod& pod) { return pod.gpus == 0; });
   const auto never_ran = std::erase_if(pods, [](const OpenbPod& pod) {
     return std::isnan(pod.created) || std::isnan(pod.scheduled) || !(pod.deleted > pod.scheduled);
@@ -48,12 +51,15 @@ Scenario ReadOpenb(const std::string& path, const ScenarioSettings& settings) {
                      "deletion_time, found none among ",
                      all));
   }
+  const auto run_on = std::count_if(pods.begin(), pods.end(),
+                                    [&](const OpenbPod& pod) { return pod.running && pod.deleted == end; });
   std::stable_sort(pods.begin(), pods.end(),
                    [](const OpenbPod& a, const OpenbPod& b) { return a.created < b.created; });
-  ScenarioData data =
-      BaseScenario(settings, path.substr(path.find_last_of('/') + 1),
-                   Join(path, " (left out: ", without_gpu, " pods without GPU, ", never_ran,
-                        " that never ran", another ? "; gpu_spec passed over: another cluster)" : ")"));
+  ScenarioData data = BaseScenario(
+      settings, path.substr(path.find_last_of('/') + 1),
+      Join(path, " (left out: ", without_gpu, " pods without GPU, ", never_ran, " that never ran",
+           run_on > 0 ? Join("; ", run_on, " that ran on when the trace ended count as ended then") : "",
+           another ? "; gpu_spec passed over: another cluster)" : ")"));
   data.cluster = another ? settings.cluster : own.spec;
   data.throughputs.job_types = {"pod"};
   std::set<int> sizes;

@@ -48,7 +48,15 @@ TEST_CASE("openb: pods become jobs that hold parts of GPUs, on types by model an
   CHECK(data.jobs.qos == std::vector<int>{0, 2});
   CHECK(scenario.Demand(0, 0) == 4.0);  // cores of each GPU
   CHECK(scenario.Demand(1, 1) == 2.0);  // GB
-  CHECK(data.provenance.find("1 pods without GPU, 1 that never ran") != std::string::npos);
+  CHECK_THAT(data.provenance, Catch::EndsWith(" (left out: 1 pods without GPU, 1 that never ran; 1 that ran on when "
+                                              "the trace ended count as ended then)"));
+}
+
+TEST_CASE("openb: a pod that was deleted before the end, or is over, did not run on") {
+  const test::TemporaryFolder folder;
+  const std::string head = kHead + "p-0,1,1,1,1000,,LS,Running,0,10,0\n";
+  for (const char* last : {"p-1,1,1,1,1000,,LS,Failed,0,20,0\n", "p-1,1,1,0,0,,LS,Running,0,20,0\n"})
+    CHECK_THAT(Read(folder, head + last).data().provenance, Catch::EndsWith("that never ran)"));
 }
 
 TEST_CASE("openb: a wrong line is named") {
@@ -82,6 +90,7 @@ TEST_CASE("openb: the published list with parts of GPUs") {
   CHECK(scenario.num_jobs() > 6000);
   CHECK(scenario.num_jobs() <= 7064);
   CHECK(scenario.data().jobs.gpu_milli.size() == scenario.data().jobs.arrival.size());
+  CHECK_THAT(scenario.data().provenance, Catch::Contains("; 32 that ran on when the trace ended"));
 }
 
 }  // namespace berth

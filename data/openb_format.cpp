@@ -1,9 +1,10 @@
 // OpenB's pods as jobs and its nodes as the cluster (openb.hpp). A pod that ran arrives when it was created
 // and holds its GPUs for as long as it did, at 1 step/s on every type: the trace measures no model. A share
-// of a GPU becomes gpu_milli (feature sharing), gpu_spec the allowed types, CPU and memory the demand per GPU
-// (cores, GB), qos its class: LS (latency-sensitive) counts as guaranteed. Left out and counted in the
-// provenance: pods without GPU and pods that never ran. Kept and counted there: pods that run on when the
-// trace ends, which is their deletion_time; how long they would have run nobody knows.
+// of a GPU becomes gpu_milli (feature sharing, with share_suffices=true: it ran as long on that share),
+// gpu_spec the allowed types, CPU and memory the demand per GPU (cores, GB), qos its class: LS
+// (latency-sensitive) counts as guaranteed. Left out and counted in the provenance: pods without GPU and pods
+// that never ran. Kept and counted there: pods that run on when the trace ends, which is their deletion_time;
+// how long they would have run nobody knows.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -4,8 +4,9 @@
 //   arrival   when its job was submitted (start_time in pai_job_table), in the trace's seconds;
 //   run time  the mean of its instances' where pai_instance_table is there; else from the task's start to its
 //             end, waiting for instances included;
-//   GPUs      its instances packed on as few as hold them: a share of one (gpu_milli, feature sharing) where
-//             one holds all, else whole GPUs. 2 instances of 0.25 are half a GPU, 5 are two GPUs;
+//   GPUs      its instances packed on as few as hold them: a share of one (gpu_milli, feature sharing with
+//             share_suffices=true, since it ran as long on that) where one holds all, else whole GPUs. 2
+//             instances of 0.25 are half a GPU, 5 are two GPUs;
 //   types     where pai_group_tag_table is there, the one its job asks for, or all; else the one that it ran
 //             on: gpu_type is what was assigned, not what was asked for;
 //   demand    plan_cpu (cores) and plan_mem (GB) of all instances, for each GPU; tenant: the user.

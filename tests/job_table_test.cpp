@@ -16,6 +16,7 @@
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
+#include "tests/runs.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace berth {
@@ -431,6 +432,23 @@ TEST_CASE("tables: what is no job with a GPU does not count as bad") {
   const JobTableScenario pods =
       tables.Read("creationTimestamp,duration,nvidia.com/gpu\n0,60,1\n1,60,\n");
   CHECK_THAT(pods.notes.back(), Contains("no GPU: 1 rows"));
+}
+
+TEST_CASE("tables: a duration is one on the share, and as long where that suffices") {
+  const Tables tables;
+  const auto jct_s = [&](const std::string& features) {
+    ScenarioSettings settings;
+    settings.cluster = ParseCluster("h100=8");
+    settings.clock = Clock{ClockKind::kEvent};
+    settings.features = ParseFeatures(features);
+    const JobTableScenario read =
+        ReadJobTable(tables.Write("jobs.csv", "arrival,duration,gpus,share\n0,1000,1,250\n"), {}, settings);
+    CHECK_THAT(read.notes.back(), Contains("durations count as measured on the shares"));
+    return test::RunOf("gpu_shares", read.scenario).jct_s;
+  };
+  CHECK(jct_s("sharing(share_suffices=true)") == std::vector<double>{1000.0});
+  CHECK(jct_s("sharing") == std::vector<double>{4000.0});
+  CHECK_THAT(tables.Read("arrival,steps,gpus,share\n0,1000,1,250\n").notes.back(), !Contains("durations"));
 }
 
 TEST_CASE("tables: a cluster of one's own") {

@@ -8,6 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny.hpp"
+#include "tools/scenario_options.hpp"
 #include "tools/scenario_summary.hpp"
 
 namespace berth {
@@ -86,6 +87,9 @@ TEST_CASE("workload numbers: a part of a GPU is work of a part only where it suf
     CHECK(numbers.load == Approx(gpu_s / 100.0 / 4.0));
     CHECK(numbers.held_jobs == Approx(4.0 / (gpu_s / 800.0)));
     CHECK(ScenarioJson(Scenario(data))["fastest_gpu_h"].get<double>() == Approx(gpu_s / 3600.0));
+    CHECK_THAT(ScenarioText(Scenario(data)),
+               Catch::EndsWith(Join("2 jobs", std::string(features) != "sharing" ? "" : ", 1 of them on parts of GPUs, "
+                                    "which give that part of the speed (share_suffices=false)")));
   }
 }
 

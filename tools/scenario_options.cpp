@@ -316,7 +316,13 @@ std::string SettingsText(const Scenario& scenario) {
 }
 
 std::string ScenarioText(const Scenario& scenario) {
-  return Join(SettingsText(scenario), ", ", scenario.num_jobs(), " jobs");
+  std::string text = Join(SettingsText(scenario), ", ", scenario.num_jobs(), " jobs");
+  int parts = 0;
+  for (int job = 0; job < scenario.num_jobs(); ++job) parts += scenario.HoldsPart(job) ? 1 : 0;
+  if (parts > 0 && !scenario.data().features.PartsSuffice())
+    text += Join(", ", parts,
+                 " of them on parts of GPUs, which give that part of the speed (share_suffices=false)");
+  return text;
 }
 
 }  // namespace berth

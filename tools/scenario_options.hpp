@@ -50,7 +50,7 @@ double MaxTime(const Options& options);  // s, kNever where it is not given
 std::string ClusterText(const ClusterSpec& cluster);  // "v100=36/4,p100=36"
 std::string SettingsText(
     const Scenario& scenario);  // "clock rounds(360), knowledge oracle, cluster v100=12,..."
-// The same and ", 1000 jobs".
+// The same and ", 1000 jobs"; of jobs on parts of GPUs how many, where these run slower for it.
 std::string ScenarioText(const Scenario& scenario);
 
 }  // namespace berth

@@ -202,6 +202,11 @@ std::vector<std::string> NotesOn(const JobRows& reader, const std::vector<JobRow
     unread += Join(unread.empty() ? "" : ", ", "'", name, "'");
   if (!unread.empty()) notes.push_back("not read: " + unread);
   notes.push_back(WorkNote(reader.columns(), rows, speeds));
+  if (reader.columns().Has(JobField::kShare) && !reader.columns().Has(JobField::kSteps))
+    notes.emplace_back(
+        "durations count as measured on the shares: share_suffices=true (feature sharing) runs jobs so; "
+        "without it "
+        "a share gives that part of the speed, and they take as much longer");
   if (reader.dates() || rows.front().arrival >= kEpoch)
     notes.push_back(
         Join("arrivals from ", DateOf(rows.front().arrival), " to ", DateOf(rows.back().arrival)));

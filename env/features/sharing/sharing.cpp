@@ -36,9 +36,8 @@ std::span<const Field<SharingSettings>> SharingSettings::Fields() {
       Field<S>{"quantum_s", &S::quantum_s, "time slice of jobs on one GPU, s; 0 = all run at once"},
       Field<S>{"switch_s", &S::switch_s, "what a switch between two of them takes, s"},
       Field<S>{"share_suffices", &S::share_suffices,
-               "is a job's rate in the table what its share gives (true: logs, whose run times were measured "
-               "on the "
-               "shares, run as they did), or what a whole GPU gives"},
+               "is a job's rate in the table what its share gives (true: logs, whose run times were "
+               "measured on the shares, run as they did), or what a whole GPU gives"},
   };
   return kFields;
 }

@@ -137,7 +137,8 @@ int RunTrain(const std::vector<std::string>& arguments) {
   if (!outcome.lost.empty()) {
     std::cerr << "berth train: " << outcome.lost;
     if (!outcome.checkpoint.empty()) {
-      std::cerr << "; once all are there again: " << CommandName() << " train --resume --out " << out;
+      std::cerr << "; once all are there again: " << CommandName() << " train --resume --out "
+                << ForShell(out);
     }
     std::cerr << std::endl;
     return kExitInterrupted;
@@ -152,13 +153,17 @@ int RunTrain(const std::vector<std::string>& arguments) {
     if (validation && validation->validation().measured()) PrintValidation(*validation, request.mdp.reward);
     return 0;
   }
+  // A run that is done may be stopped in a validation that this command alone asks for.
+  const bool no_further = request.resume && outcome.steps == outcome.steps_before;
   std::cout << (outcome.interrupted ? "interrupted after " : "trained ")
             << Thousands(static_cast<double>(outcome.steps)) << " steps in " << Duration(outcome.wall_s)
-            << " on " << outcome.device << ": " << Returned(outcome, choice.env) << "\n";
+            << " on " << outcome.device << (no_further ? "" : ": " + Returned(outcome, choice.env)) << "\n";
   for (const Json& finding : json["findings"]) std::cout << "it " << finding.get<std::string>() << "\n";
   if (outcome.interrupted) {
     std::cout << (outcome.checkpoint.empty() ? "nothing was saved yet" : "saved " + outcome.checkpoint)
-              << "; continue with: " << CommandName() << " train --resume --out " << out << "\n";
+              << "; continue with: " << CommandName() << " "
+              << (no_further ? SameCommand("train", arguments) : "train --resume --out " + ForShell(out))
+              << "\n";
     return kExitInterrupted;
   }
   if (!validation) {

@@ -59,9 +59,9 @@ struct TrainRequest {
   // Every so many environment steps, and at the end, the checkpoint is saved and on_validate told of which
   // step it is, after how many seconds, and of what fraction of the training; 0 = never. The figures that it
   // gives back go to TensorBoard, and by these names into progress.csv's next row. What that takes is not
-  // training time. Rank 0 alone. Where `interrupted` became true meanwhile, it is asked for again when the
-  // run is resumed: behind the last step only without wants_validation, which leaves a run that is done as it
-  // is.
+  // training time. Rank 0 alone. Where `interrupted` became true by its end, the run is interrupted, and it
+  // is asked for again when that is resumed. A run that is resumed when it is done is asked behind its last
+  // step: each time without wants_validation, with it only where that validation is still due.
   std::int64_t validate_every = 0;
   // Asked before, where it is set: is it wanted? Several processes must all say the same.
   std::function<bool(double wall_s, double fraction)> wants_validation = nullptr;

@@ -115,25 +115,25 @@ class Trainer {
                        (request_.seconds > 0.0 && counters_.wall_s >= request_.seconds));
     if (!path_.empty() && Writes() && !done) {
       MakeRunFolder(request_.out_dir);
-      log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures);
+      OpenLog();
     }
     if (Writes() && request_.on_begin && !done) request_.on_begin();
     started_ = window_started_ = saved_at_ = Now();
     wall_before_ = counters_.wall_s;
     window_steps_ = saved_steps_ = counters_.steps;
+    saved_validated_steps_ = counters_.validated_steps;
+    if (done && request_.wants_validation) validated_steps_ = counters_.validated_steps;  // not asked twice
     TrainOutcome outcome;
     outcome.steps_before = counters_.steps;
     try {
       if (!done && request_.resume && ValidationDue(counters_.validated_steps)) Validate();
       outcome.interrupted = PlayOn();
       // It may have been stopped between its last step and the validation that was asked for.
-      if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps &&
-          !(done && request_.wants_validation))
+      if (!outcome.interrupted && request_.validate_every > 0 && validated_steps_ != counters_.steps)
         Validate();
-      if (validated_steps_ == counters_.steps && counters_.validated_steps != validated_steps_)
-        outcome.interrupted = true;  // in its last validation
+      if (cut_) outcome.interrupted = true;
       if (!done) Report();
-      if (counters_.steps != saved_steps_ || !request_.resume) Save();
+      if (counters_.steps != saved_steps_ || !request_.resume || ValidatedSinceSaved()) Save();
       joint_.Finish();
     } catch (const LostRank& lost) {
       outcome.interrupted = true;
@@ -232,6 +232,14 @@ class Trainer {
     return every > 0 && counters_.steps / every > since / every;
   }
 
+  // Must be kept where the run is not to be asked again. Saving is for all ranks together, which may differ
+  // here where one of them alone was interrupted; several have no wants_validation.
+  bool ValidatedSinceSaved() const {
+    return request_.wants_validation && counters_.validated_steps != saved_validated_steps_;
+  }
+
+  void OpenLog() { log_.emplace(request_.out_dir, counters_.steps, request_.validation_figures); }
+
   // By steps alone, so that all ranks come here together and a run repeats.
   void Validate() {
     const double begun = Now(), wall = Wall(begun), fraction = Fraction(wall);
@@ -242,13 +250,15 @@ class Trainer {
     if (saved_steps_ != counters_.steps) Save();
     if (request_.on_validate && Writes() && !Interrupted()) {
       const auto figures = request_.on_validate(counters_.steps, wall, fraction);
+      if (!log_ && !path_.empty() && !figures.empty()) OpenLog();  // of a run that was done
       if (log_) log_->Note(counters_.steps, figures);
     }
     joint_.AwaitFirst();  // a validation may take longer than ranks wait for each other
     const double spent = Now() - begun;
     started_ += spent, window_started_ += spent;
     validated_steps_ = counters_.steps;
-    if (!Interrupted()) counters_.validated_steps = counters_.steps;  // else it may be half of one: due again
+    cut_ = Interrupted();  // it may be half of one, and is due again
+    if (!cut_) counters_.validated_steps = counters_.steps;
   }
 
   bool Interrupted() const { return request_.interrupted != nullptr && request_.interrupted->load(); }
@@ -332,6 +342,7 @@ class Trainer {
       SaveCheckpoint(path_, run_, counters_, trained_, *agent_, *request_.env, joint_.ranks());
     saved_at_ = Now();
     saved_steps_ = counters_.steps;
+    saved_validated_steps_ = counters_.validated_steps;
   }
 
   // A network that diverged must not replace the last good checkpoint.
@@ -355,7 +366,9 @@ class Trainer {
   std::optional<ProgressLog> log_;
   Recent recent_;
   TrainCounters counters_;
-  std::int64_t saved_steps_ = 0, window_steps_ = 0, validated_steps_ = -1;
+  std::int64_t saved_steps_ = 0, saved_validated_steps_ = 0, window_steps_ = 0;
+  std::int64_t validated_steps_ = -1;  // as of which a validation was last asked for in this session
+  bool cut_ = false;                   // that one, by an interrupt
   double started_ = 0, wall_before_ = 0, saved_at_ = 0, window_started_ = 0;
   double env_s_ = 0, act_s_ = 0, learn_s_ = 0;  // of the window
 };

@@ -93,10 +93,18 @@ TEST_CASE("next steps: of a policy, the jobs of its log that its training kept b
   // What the file says itself is not said again, and what it does not is.
   CHECK(next(trained + "0:14\nclock=rounds(360)\nknowledge=oracle\n") == first + " --window 14:20" + policy);
   CHECK(next(trained + "0:14\nclock=event\n") == first + " --clock event --window 14:20" + policy);
-  CHECK(next(trained + "5:20\n") == first + policy);
+  CHECK(next(trained + "5:20\n") == first + " --window 0:5" + policy);
+  CHECK(next(trained + "5:14\n") == first + " --window 14:20" + policy);
+  CHECK(next(trained + "0:20\n") == first + policy);
+  CHECK(next(trained + "10\npieces=0:14\n") == first + " --window 14:20" + policy);  // of tune
+  CHECK(next(trained + "10\npieces=\n") == first + policy);
+  CHECK_THAT(NextOfPolicy("p.h5", trained + "0:20\n"), Catch::StartsWith("next, what it is worth on the jobs that it was trained on:\n"));
+  CHECK_THAT(NextOfPolicy("p.h5", trained + "5:20\n"), Catch::StartsWith("next, what it is worth on jobs that it was not trained on:\n"));
   CHECK(next(trained + "\n") == first + policy);
   CHECK(next("scenario=a.swf\nformat=swf\njobs=0:14\n") ==
         "evaluate --scenario a.swf --format swf --window 14:N" + policy);
+  CHECK(next("scenario=a.swf\nformat=swf\njobs=5:14\n") ==
+        "evaluate --scenario a.swf --format swf --window 0:5" + policy);
   CHECK(next("jobs=\n") == "evaluate" + policy);
 }
 

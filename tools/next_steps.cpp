@@ -1,6 +1,7 @@
 #include "tools/next_steps.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -174,6 +175,16 @@ std::string TrainingPart(int num_jobs) {
   return num_jobs < kFewest ? "" : Join(" --jobs 0:", num_jobs * 7 / 10);
 }
 
+std::string KeptBack(const std::string& jobs, int num_jobs) {
+  const std::size_t colon = jobs.find(':');
+  if (colon == std::string::npos) return "";
+  const long long begin = std::strtoll(jobs.c_str(), nullptr, 10);
+  const long long end = std::strtoll(jobs.c_str() + colon + 1, nullptr, 10);
+  if (end < num_jobs) return Join(" --window ", end, ":", num_jobs);
+  if (begin > 0) return Join(" --window 0:", begin);
+  return num_jobs > 0 ? "" : Join(" --window ", end, ":N");
+}
+
 std::string NextStep(const std::string& meaning, const std::string& words) {
   return Join("next, ", meaning, ":\n  ", CommandName(), " ", words, "\n");
 }
@@ -185,17 +196,14 @@ std::string NextOfScenario(const std::string& file, const Scenario& scenario) {
 
 std::string NextOfPolicy(const std::string& file, const std::string& config) {
   Given given = GivenIn(config);
-  const std::string jobs = ValueOf(given, "jobs");
   std::string meaning = "what it is worth on jobs that it was not trained on", window;
   if (!ValueOf(given, "scenario").empty()) {
-    const int num_jobs = ForgetDefaults(given);
-    const std::string from = jobs.substr(jobs.find(':') + 1);
-    if (jobs.empty() || from == std::to_string(num_jobs)) {
-      meaning = "what it is worth on the jobs that it was trained on";
-    } else {
-      window = Join(" --window ", from, ":", num_jobs > 0 ? std::to_string(num_jobs) : "N");
-      if (num_jobs <= 0) meaning += ", with their number in the place of N";
-    }
+    // Of a search --pieces says which, and --jobs how many at a time.
+    const std::string pieces = ValueOf(given, "pieces");
+    const bool searched = pieces.find(':') != std::string::npos;
+    window = KeptBack(searched ? pieces : ValueOf(given, "jobs"), ForgetDefaults(given));
+    if (window.empty()) meaning = "what it is worth on the jobs that it was trained on";
+    if (window.ends_with('N')) meaning += ", with their number in the place of N";
   }
   return NextStep(meaning, Join("evaluate", Words(given), window, " --schedulers ",
                                 ForShell(Join("fcfs;policy(file=", file, ")"))));

@@ -23,6 +23,11 @@ std::string FirstLook(Knowledge knowledge);
 // " --jobs 0:K", K seven tenths of a fixed scenario's jobs, so that the others can be compared on.
 std::string TrainingPart(int num_jobs);
 
+// " --window A:B", jobs of a fixed scenario's `num_jobs` that a training on `jobs`, --jobs as it was given,
+// kept back: those behind where there are any, else those before; "" where it kept none. Where their number
+// is not known, 0, N stands for it.
+std::string KeptBack(const std::string& jobs, int num_jobs);
+
 // What schedulers make of a scenario's file; what a policy's is worth on the jobs that it was trained for,
 // by the configuration that it keeps.
 std::string NextOfScenario(const std::string& file, const Scenario& scenario);

@@ -58,15 +58,18 @@ std::string Returned(const TrainOutcome& outcome, const SchedEnvOptions& env) {
   return Join(ProgressFigures(outcome.mean_metric, outcome.mean_return), " in its last episodes");
 }
 
-// The command that compares the policy with a rule that knows no more, on jobs that it was not trained on.
-std::string EvaluateWords(const Options& options, const MdpSpec& mdp, int num_jobs) {
-  std::string words = "evaluate" + SameJobs(options);
-  if (options.Given("jobs") && !options.Text("jobs").empty()) {
-    const auto end = options.Range("jobs").second;
-    if (end < num_jobs) words += Join(" --window ", end, ":", num_jobs);
-  }
+// The command that compares the policy with a rule that knows no more, where there are some on jobs that it
+// was not trained on.
+std::string NextOfTraining(const Options& options, const MdpSpec& mdp, bool fixed, int num_jobs) {
+  const std::string window = fixed ? KeptBack(options.Text("jobs"), num_jobs) : "";
+  const char* meaning = !fixed ? "what it is worth"
+                        : window.empty()
+                            ? "what it is worth, though on the jobs that it was trained on (--jobs "
+                              "keeps some back)"
+                            : "what it is worth on jobs that it was not trained on";
   const std::string policy = Join("policy(file=", options.Text("out"), "/policy.h5)");
-  return Join(words, " --schedulers ", ForShell(Join(DefaultBaselines(mdp).front(), ";", policy)));
+  return NextStep(meaning, Join("evaluate", SameJobs(options), window, " --schedulers ",
+                                ForShell(Join(DefaultBaselines(mdp).front(), ";", policy))));
 }
 
 void PrintValidation(const TrainValidation& validation, const std::string& reward) {
@@ -172,14 +175,10 @@ int RunTrain(const std::vector<std::string>& arguments) {
   } else {
     PrintValidation(*validation, request.mdp.reward);
   }
-  std::cout
-      << "saved " << outcome.checkpoint << ", from which --resume goes on\n"
-      << NextStep("its policy as a file",
-                  Join("export ", ForShell(out), " --out ", ForShell(out + "/policy.h5")))
-      << NextStep(choice.source->fixed() && options.Text("jobs").empty()
-                      ? "what it is worth, though on the jobs that it was trained on (--jobs keeps some back)"
-                      : "what it is worth",
-                  EvaluateWords(options, request.mdp, sample.num_jobs()));
+  std::cout << "saved " << outcome.checkpoint << ", from which --resume goes on\n"
+            << NextStep("its policy as a file",
+                        Join("export ", ForShell(out), " --out ", ForShell(out + "/policy.h5")))
+            << NextOfTraining(options, request.mdp, choice.source->fixed(), sample.num_jobs());
   return 0;
 }
 

@@ -155,20 +155,23 @@ TEST_CASE("train --validate has no ratio to a rule that leaves jobs undone") {
   CHECK(json.find("\"sampled_of_admission(limit=1)\": null") != std::string::npos);
 }
 
-TEST_CASE("train --validate on a log says that its pieces were trained on, and runs the only one once") {
+TEST_CASE("train --validate on a log says that its pieces were trained on, runs the only one once, and names jobs kept back") {
   const Shell berth;
   const std::string task =
       "train --scenario log.h5 --envs 4 --threads 1 --visible 8 --episode-jobs 10 --warmup-jobs 4 --steps 512 "
       "--agent 'ppo(n_steps=64,minibatch=128)' --validations 1 --validate 3 --baselines srpt ";
   REQUIRE(berth("generate --workload 'synthetic(rate=4,jobs=60)' --cluster v100=2,k80=2 --out log.h5") == 0);
-  REQUIRE(berth(task + "--out pieces") == 0);  // of 4 + 2 * 10 jobs
+  REQUIRE(berth(task + "--jobs 0:60 --out pieces") == 0);  // of 4 + 2 * 10 jobs
   CAPTURE(berth.log());
   CHECK(berth.log().find("validated on 3 pieces of the jobs that it was trained on: greedy ") != std::string::npos);
   CHECK(berth.log().find(" +- ") != std::string::npos);
-  REQUIRE(berth(task + "--jobs 0:24 --out one") == 0);
+  CHECK(berth.Said("\nnext, what it is worth, though on the jobs that it was trained on (--jobs keeps some back):\n"));
+  REQUIRE(berth(task + "--jobs 36:60 --out one") == 0);
   CAPTURE(berth.log());
   CHECK(berth.log().find("validated on 1 piece of the jobs that it was trained on: greedy ") != std::string::npos);
   CHECK(berth.log().find(" +- ") == std::string::npos);
+  CHECK(berth.Said("\nnext, what it is worth on jobs that it was not trained on:\n"));
+  CHECK(berth.Said(" --window 0:36 --schedulers "));
 }
 
 TEST_CASE("train --validate auto measures where a tenth of the time affords it, and keeps no best one") {

@@ -165,6 +165,22 @@ TEST_CASE("training words: loses, where the end costs more than the best rule by
   CHECK(loses(shaped, 1.3, std::nan(""), 101.0, true).empty());  // of one workload nobody can say
 }
 
+TEST_CASE("training words: members that had no turn, at the end") {
+  const auto said = [](int member, bool learnt, bool finished) {
+    TrainingWords words({.load = 0.8});
+    TrainProgress now = At(1.0, 0.5, 1e-3);
+    now.member = member, now.members = 4;
+    if (!learnt) now.losses.clear();
+    words.Add(now);
+    if (finished) words.Finish();
+    return Said(words);
+  };
+  CHECK(said(2, true, true).starts_with("has 2 of its 4 members: "));
+  CHECK(said(2, false, true).starts_with("has 2 of its 4 members: "));  // as of dqn that still fills its buffer
+  CHECK(said(2, true, false).empty());  // under way, or interrupted
+  CHECK(said(4, true, true).empty());
+}
+
 TEST_CASE("training words: a backlog that grows, of too much load or of the policy") {
   for (const double load : {0.8, 1.3}) {
     TrainingWords words({.load = load});

@@ -50,6 +50,7 @@ std::string Overload(double load) {
 }  // namespace
 
 void TrainingWords::Add(const TrainProgress& now) {
+  member_ = now.member, members_ = now.members;
   if (now.losses.empty()) return;
   const double kl = Figure(now, "losses/approx_kl");
   any_ = true;
@@ -137,6 +138,10 @@ std::vector<std::string> TrainingWords::Say(const std::vector<Validation::Row>& 
       words.push_back(Join("loses: the greedy policy costs ", Fixed(last.over, 2), " +- ",
                            Fixed(last.over_error, 2), " of ", last.rule, "'s; ", CauseOfLoss(last)));
   }
+  if (finished_ && member_ < members_)
+    words.push_back(Join("has ", member_, " of its ", members_, " members: a rollout of ",
+                         "each took all of the training; more --steps or --seconds, ",
+                         "smaller rollouts (--envs, n_steps of --agent) or fewer --members"));
   if (last_backlog_ > 1.5 * first_backlog_ && last_backlog_ > first_backlog_ + 5.0) {
     words.push_back(Join("lets its backlog grow: episodes end with ", Fixed(last_backlog_, 0),
                          " jobs in the system, at first with ", Fixed(first_backlog_, 0), "; ",

@@ -36,6 +36,8 @@ class TrainingWords {
   //   loses: at the end the greedy policy costs more than the best baseline, by more than 2% and two standard
   //     errors of the pairs of workloads
   //   jumps: an update moved the policy by a KL above 0.3
+  //   has M of its N members: at the end some had no turn, since the steps or the time of a member are less
+  //   than a rollout takes
   //   lets its backlog grow: recent episodes end with 1.5 times the jobs that the first ones ended with, and
   //   5 more
   std::vector<std::string> Say(const std::vector<Validation::Row>& validations) const;
@@ -48,6 +50,7 @@ class TrainingWords {
   TrainingFacts facts_;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   bool any_ = false, finished_ = false;
+  int member_ = 1, members_ = 1;
   double fraction_ = 0.0, entropy_share_ = kNaN, arrivals_share_ = kNaN,
          last_kl_ = kNaN;  // of the last update
   double most_kl_ = 0.0;

@@ -165,6 +165,13 @@ TEST_CASE("sacct: of an option that repeats the last before the script counts", 
            // A value with blanks is not told from a script's name.
            {"sbatch --comment two words -d afterok:10 x.sh", "afterok:10"},
            {"sbatch --comment  -d afterok:10 x.sh", "afterok:10"},
+           // Flags of newer versions, one that none knows, and beginnings of names that only one has.
+           {"sbatch --stepmgr -d afterany:1 x.sh", "afterany:1"},
+           {"sbatch -d afterok:10 --oom-kill-step --consolidate-segments -d afterok:11 x.sh -d afterok:12", "afterok:11"},
+           {"sbatch --of-tomorrow -d afterok:10 x.sh -d afterok:11", "afterok:10"},
+           {"sbatch --exclus -d afterok:10 x.sh", "afterok:10"}, {"sbatch --excl -d afterok:10 x.sh", "afterok:10"},
+           {"sbatch --depend=afterok:10 x.sh", "afterok:10"}, {"sbatch --dep afterok:10 --job-n x.sh -d afterok:11 y.sh", "afterok:11"},
+           {"sbatch --de=afterok:10 x.sh", ""}, {"sbatch --dependencies=afterok:10 x.sh", ""},
            {"sbatch x.sh", ""}, {"sbatch -d", ""}, {"-", ""}, {"", ""}}) {
     INFO(line);
     CHECK(OptionOf(line, "--dependency", "-d") == expected);

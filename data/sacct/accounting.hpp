@@ -60,8 +60,9 @@ std::map<std::string, int> GpusOf(const std::string& tres, const std::string& wh
 void ReadSubmitLine(const std::string& line, SacctRow& row);
 
 // The value of an option of sbatch in the line that submitted a job: "--dependency=afterok:1", "-d
-// afterok:1"; "" = none. Of several the last, as sbatch takes it. What stands behind the script's name is the
-// script's, and read only where there is none before: a value with blanks has no quotes in that line.
+// afterok:1", "--dep=afterok:1" as sbatch takes it; "" = none. Of several the last, as there. What stands
+// behind the script's name is the script's, and read only where there is none before: a value with blanks has
+// no quotes in that line.
 std::string OptionOf(const std::string& submit_line, const std::string& name, const std::string& letter);
 
 }  // namespace berth

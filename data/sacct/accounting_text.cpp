@@ -1,5 +1,7 @@
 // `sacct -P` and `sacctmgr show event -P`.
+#include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "data/sacct/accounting.hpp"
 #include "data/sacct/pipe_file.hpp"
@@ -35,18 +37,59 @@ void ReadArray(const PipeFile& file, SacctRow& row) {
   if (text[under + 1] != '[') row.array_task = ParseInteger(text.substr(under + 1), file.Where("JobID"));
 }
 
-// Whether the word behind this option is its value. Long options without one, or with one behind '=' alone,
-// are those of sbatch, salloc and srun.
-bool ValueIsNext(const std::string& option) {
-  static const std::string kFlags =
-      " -- --bcast --bell --compress --contiguous --disable-status --exact --exclusive --get-user-env --hold "
-      "--ignore-pbs --immediate --interactive --kill-command --kill-on-bad-exit --label --multi-prog --nice "
-      "--no-allocate --no-bell --no-kill --no-requeue --no-shell --overcommit --overlap --oversubscribe "
-      "--parsable --preserve-env --propagate --pty --quiet --quit-on-interrupt --reboot --requeue "
-      "--resv-ports --send-libs --share --spread-job --test-only --unbuffered --use-min-nodes --verbose "
-      "--wait --whole --x11 ";
-  if (option.starts_with("--"))
-    return option.find('=') == std::string::npos && kFlags.find(" " + option + " ") == std::string::npos;
+// A long option of sbatch, salloc or srun.
+struct LongOption {
+  std::string name;
+  bool value;  // may be the next word; of others it stands behind '=' alone
+};
+
+std::vector<LongOption> MakeLongOptions() {
+  const std::string flags =
+      "async bcast bell compress consolidate-segments contiguous debugger-test disable-status exact "
+      "exclusive external external-launcher get-user-env help hold ignore-pbs immediate interactive "
+      "kill-command kill-on-bad-exit label multi-prog nice no-allocate no-bell no-kill no-requeue "
+      "no-shell oom-kill-step overcommit overlap oversubscribe parsable preserve-env propagate pty "
+      "quiet quit-on-interrupt reboot requeue resv-ports send-libs share spread-job spread-segments "
+      "stepmgr test-only unbuffered usage use-min-nodes verbose version wait wait-for-children whole "
+      "x11";
+  const std::string with_value =
+      "accel-bind account acctg-freq array batch bb bbf bcast-exclude begin chdir cluster "
+      "cluster-constraint clusters comment constraint container container-id context core-spec "
+      "cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency "
+      "distribution environment epilog error exclude export export-file extra extra-node-info gid "
+      "gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group "
+      "hint ignore-signals input job-name jobid kill-on-invalid-dep licenses mail-type mail-user "
+      "mcs-label mem mem-bind mem-per-cpu mem-per-gpu mem-update mincpus mpi msg-timeout network "
+      "nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket "
+      "ntasks-per-tres open-mode output pack-group partition power prefer priority profile prolog qos "
+      "relative reservation resources runtime segment signal slurmd-debug sockets-per-node switches "
+      "task-epilog task-prolog tasks-per-node thread-spec threads threads-per-core time time-min tmp "
+      "treewidth tres-bind tres-per-task uid wait-all-nodes wckey wrap";
+  std::vector<LongOption> options{{"--", false}};
+  for (const std::string& name : SplitAt(flags, ' ')) options.push_back({"--" + name, false});
+  for (const std::string& name : SplitAt(with_value, ' ')) options.push_back({"--" + name, true});
+  std::sort(options.begin(), options.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return options;
+}
+
+// The option of this name or, as sbatch takes it, the only one that begins so; null = none.
+const LongOption* FindLongOption(std::string_view name) {
+  static const std::vector<LongOption> options = MakeLongOptions();
+  const auto found =
+      std::lower_bound(options.begin(), options.end(), name,
+                       [](const LongOption& option, std::string_view its) { return option.name < its; });
+  if (found == options.end() || !found->name.starts_with(name)) return nullptr;
+  const bool several = found + 1 != options.end() && (found + 1)->name.starts_with(name);
+  return found->name == name || !several ? &*found : nullptr;
+}
+
+// Whether `next`, the word behind this option, is its value.
+bool ValueIsNext(const std::string& option, const std::string& next) {
+  if (option.starts_with("--")) {
+    if (option.find('=') != std::string::npos) return false;
+    const LongOption* known = FindLongOption(option);
+    return known != nullptr ? known->value : !next.starts_with('-');
+  }
   // Letters without a value may stand together: "-Hv"; those of k, I and K are never apart.
   const std::size_t last = option.find_first_not_of("EHOQVWXZhlsuv", 1);
   return last + 1 == option.size() && std::string("kIK").find(option[last]) == std::string::npos;
@@ -77,20 +120,22 @@ std::string OptionOf(const std::string& submit_line, const std::string& name, co
   bool behind = false;  // the script's name, or what looks like it
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "--wrap" || word.rfind("--wrap=", 0) == 0) break;  // the job's own words follow
-    if (word.rfind(name + "=", 0) == 0)
-      found = word.substr(name.size() + 1);
-    else if ((word == name || (word == letter && !letter.empty())) && i + 1 < words.size())
-      found = words[i + 1];
-    else if (!letter.empty() && word.rfind(letter, 0) == 0 && word.size() > letter.size() &&
-             word.rfind("--", 0) != 0)
-      found = word.substr(letter.size());
+    const std::string next = i + 1 < words.size() ? words[i + 1] : "";
+    const std::size_t equals = word.find('=');
+    const LongOption* option =
+        word.starts_with("--") ? FindLongOption(std::string_view(word).substr(0, equals)) : nullptr;
+    if (option != nullptr && option->name == "--wrap") break;  // the job's own words follow
+    if (option != nullptr && option->name == name) {
+      found = equals != std::string::npos ? word.substr(equals + 1) : next;
+    } else if (option == nullptr && !letter.empty() && word.starts_with(letter)) {
+      found = word.size() > letter.size() ? word.substr(letter.size()) : next;
+    }
     if (behind && found) break;
     if (behind || i == 0 || word.empty()) continue;
     if (word[0] != '-') {
       if (found) break;
       behind = true;
-    } else if (ValueIsNext(word)) {
+    } else if (ValueIsNext(word, next)) {
       ++i;
     }
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
 import contextlib
 import functools
@@ -342,9 +343,23 @@ def cells_of(rows: list[Record], axes: Sequence[str]) -> list[Record]:
         cells.setdefault(row["cell"], []).append(row)
     lines = []
     for cell, its in cells.items():
-        for line in summary_of(its):
-            lines.append({"cell": cell} | {axis: its[0][axis] for axis in axes} | line)
+        runs = _copies_of(its)
+        if all(repr(copy) == repr(runs[name, 0]) for (name, nth), copy in runs.items() if nth):
+            its = [row for (_, nth), copy in runs.items() if not nth for row in copy]
+        summary = {line["scheduler"]: line for line in summary_of(its)}
+        lines += [{"cell": cell} | {axis: its[0][axis] for axis in axes} | summary[name] for name, _ in runs]
     return lines
+
+
+def _copies_of(rows: list[Record]) -> dict[tuple[str, int], list[Record]]:
+    """Rows of a cell by scheduler and place: where specs are alike once they are filled in, all of them ran."""
+    runs: dict[tuple[str, int], list[Record]] = {}
+    seen: collections.Counter[tuple[str, int]] = collections.Counter()
+    for row in rows:
+        run = row.get("scheduler", ""), row.get("seed", 0)
+        runs.setdefault((run[0], seen[run]), []).append(row)
+        seen[run] += 1
+    return runs
 
 
 class SweepRows(list[dict[str, Any]]):

@@ -77,6 +77,27 @@ class Sweep(unittest.TestCase):
         self.assertEqual([row["signature"] for row in rows], list(table["signature"]))
         self.assertEqual([line["mean_jct_s"] for line in rows.summary()], list(ours["mean_jct_s"]))
 
+    def test_schedulers_that_are_alike_in_a_cell_have_a_row_each_as_in_the_command_lines_summary(self):
+        words = ["--over", "o=fcfs,srpt", "--schedulers", "srpt", "{o}", "fcfs", "--workload", "queueing(rate=2,jobs=60)", "--cluster",
+                 "v100=4", "--clock", "event", "--seeds", "0:3"]
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([BERTH, "sweep", *words, "--out", folder], check=True, capture_output=True)
+            lines = list(csv.DictReader(io.StringIO((pathlib.Path(folder) / "summary.csv").read_text())))
+        table = berth.sweep({"o": ["fcfs", "srpt"]}, ["srpt", "{o}", "fcfs"], workload="queueing(rate=2,jobs=60)", cluster="v100=4",
+                            clock="event", seeds=range(3))
+        ours = table.summary()
+        self.assertEqual(list(ours["scheduler"]), ["srpt", "fcfs", "fcfs", "srpt", "srpt", "fcfs"])
+        for key in ("scheduler", "o"):
+            self.assertEqual([line[key] for line in lines], list(ours[key]))
+        for key in ("mean_jct_s", "mean_jct_low_s", "mean_jct_high_s", "jct_ratio", "jct_ratio_low", "jct_ratio_high"):
+            self.assertEqual([float(line[key]) for line in lines], list(ours[key]), key)
+        self.assertEqual(len(table[table["seed"] > 0].summary()), 6)
+        other = table.copy()
+        other.loc[12, "mean_jct_s"] += 1.0  # of the second srpt of the second cell: no run again
+        for spoiled in (other, table.drop(index=12)):
+            with self.assertRaisesRegex(berth.Error, "expected each seed of srpt once, found"):
+                spoiled.summary()
+
     def test_processes_and_threads_give_the_same_cells_and_a_folder_goes_on(self):
         table, shown = swept(), []
         with tempfile.TemporaryDirectory() as folder:

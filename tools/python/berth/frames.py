@@ -78,13 +78,18 @@ class Evaluation(pandas.DataFrame):
 
         Raises
         ------
+        berth.Error
+            Where a scheduler has a seed twice.
         KeyError
-            Where there is no such column.
+            Where there is no such column, or none of scheduler and seed.
         ImportError
             Without matplotlib.
         """
         if metric not in self.columns:
             raise KeyError(f"metric: expected a column, found {metric!r}")
+        again = self[self.duplicated(["scheduler", "seed"])]
+        if len(again):  # the interval would be too narrow
+            raise _berth.Error(f"plot: expected each seed of {again['scheduler'].iloc[0]} once, found {again['seed'].iloc[0]} again")
         if ax is None:
             import matplotlib.pyplot
 

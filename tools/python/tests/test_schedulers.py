@@ -145,6 +145,8 @@ class Evaluate(unittest.TestCase):
         for twice in (table.loc[[0, 1, 2, 3, 4, 5, 5]], results.Rows(rows + rows[5:])):
             with self.assertRaisesRegex(berth.Error, "expected each seed of srpt once, found 1002 again"):
                 twice.summary()
+        with self.assertRaisesRegex(berth.Error, "plot: expected each seed of srpt once, found 1002 again"):
+            table.loc[[0, 1, 2, 3, 4, 5, 5]].plot()
         with self.assertRaisesRegex(berth.Error, "expected each seed of fcfs once, found 1000 again"):
             results.Rows(rows + rows).summary()
 

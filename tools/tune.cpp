@@ -143,7 +143,7 @@ int RunTune(const std::vector<std::string>& arguments) {
   }
   const std::vector<double> start = tuning.candidates->Space().start;
   CheckWritable(out, options.Where("out"), tuning.candidates->SpecOf(start).empty() ? "policy" : "");
-  const search::Found found = Search(tuning, options, definition, start);
+  const search::Found found = Search(tuning, options, WithResolved(definition, options), start);
   const bool interrupted = tuning.budget.Interrupted();
 
   const std::string spec = tuning.candidates->SpecOf(found.point);

@@ -236,6 +236,22 @@ std::string ResolveOptimiser(Options& options, Kind kind) {
   return name;
 }
 
+// Options of a search's budget, outputs and measurement: a search may go on with others.
+bool IsFree(const std::string& name) {
+  constexpr std::array<const char*, 7> kFree{"generations", "seconds", "threads", "validate",
+                                             "curve",       "out",     "dry-run"};
+  return std::count(kFree.begin(), kFree.end(), name) > 0;
+}
+
+bool OfThisRun(const std::string& name) {
+  return name == "state" || name == "resume";
+}
+
+// Of a new policy, before files of searches said what was not given.
+constexpr struct {
+  const char *name, *value;
+} kFormerDefaults[] = {{"encoder", "ObservationV1"}, {"preemptive", "true"}};
+
 }  // namespace
 
 void AddTuneOptions(Options& options) {
@@ -374,27 +390,43 @@ std::string SearchText(const Options& options, const Tuning& tuning, int generat
 }
 
 std::string SearchDefinition(const Options& options, bool all) {
-  constexpr std::array<const char*, 7> kFree{"generations", "seconds", "threads", "validate",
-                                             "curve",       "out",     "dry-run"};
   std::string text;
   for (const auto& [name, value] : options.Resolved()) {
-    const bool free = std::count(kFree.begin(), kFree.end(), name) > 0;
-    const bool here = name == "state" || name == "resume";
-    if (options.Given(name) && !here && (all || !free)) text += Join(name, "=", value, "\n");
+    if (options.Given(name) && !OfThisRun(name) && (all || !IsFree(name)))
+      text += Join(name, "=", value, "\n");
   }
   return text;
 }
 
+std::string WithResolved(std::string definition, const Options& options) {
+  for (const auto& [name, value] : options.Resolved()) {
+    if (!options.Given(name) && !OfThisRun(name) && !IsFree(name)) definition += Join(name, "=", value, "\n");
+  }
+  return definition;
+}
+
 void ResumeOptions(Options& options) {
   const std::string file = options.Required("state");
-  const std::string before = search::ReadDefinition(file);
-  options.ReadConfigText(before, file);
+  std::string before = "\n" + search::ReadDefinition(file);
+  const auto has = [&](const std::string& text) { return before.find("\n" + text) != std::string::npos; };
+  if (has("hinges=")) {
+    for (const auto& [name, value] : kFormerDefaults) {
+      if (!has(Join(name, "="))) before += Join(name, "=", value, "\n");
+    }
+  }
+  options.ReadConfigText(before.substr(1), file);
   std::istringstream lines(SearchDefinition(options, /*all=*/false));
   for (std::string line; std::getline(lines, line);) {
-    if (Join("\n", before).find(Join("\n", line, "\n")) != std::string::npos) continue;
+    if (has(line + "\n")) continue;
     const std::string name = line.substr(0, line.find('='));
     throw Error(Join(options.Where(name), ": expected as the search in ", file, " has it, found '",
                      line.substr(name.size() + 1), "'"));
+  }
+  const std::string& optimiser = options.Text("optimiser");
+  const int population = Count(options, "population", 0, 100000);
+  if (optimiser == "cma_es" || (optimiser == "auto" && !options.Given("policy"))) {
+    if (population > 0 && population < search::CmaEs::kLeastPopulation)  // it ran as the least that there is
+      options.Assign("population", std::to_string(search::CmaEs::kLeastPopulation));
   }
 }
 

@@ -32,7 +32,10 @@ std::string SearchText(const Options& options, const Tuning& tuning, int generat
 // What a kept search must agree on to be resumed: the options that were given, but those of its budget and
 // outputs; as an INI text. `all`: with those too, for the file.
 std::string SearchDefinition(const Options& options, bool all);
-// Takes what was not given from the search that --state keeps. Error where what was given is another search.
+// The same and what the others resolved to, so that new defaults do not reach a search that goes on.
+std::string WithResolved(std::string definition, const Options& options);
+// Takes what was not given from the search that --state keeps, of an older one by the defaults of its time.
+// Error where what was given is another search.
 void ResumeOptions(Options& options);
 
 }  // namespace berth

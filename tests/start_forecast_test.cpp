@@ -154,10 +154,12 @@ TEST_CASE("forecast: a moment of which nothing can be said says why") {
   CHECK(json.at("jobs").empty());
   CHECK_THAT(outcome.out, Catch::Contains(Join("at 9000 s ", json.at("waiting").get<int>(),
                                                " jobs wait; nothing can be forecast: no run has ended yet")));
-  outcome = test::Berth(folder, run + "--calibrate --at 9000,20000");
+  // At 0 nobody waits.
+  outcome = test::Berth(folder, run + "--calibrate --at 0,9000,20000");
   CAPTURE(outcome.out, outcome.error);
   CHECK_THAT(outcome.out, Catch::Contains("forecasts at 1 moments") &&
-                              Catch::Contains("\nat 1 of 2 moments nothing can be forecast: no run has ended yet"));
+                              Catch::Contains("\nat 1 of 3 moments nothing can be forecast: no run has ended yet"));
+  CHECK(Json::parse(test::Slurp(folder / "j")).at("moments") == 1);
   test::CheckOneLine(test::Berth(folder, run + "--calibrate --at 9000"), "found none; at 1 of 1 moments nothing can be forecast");
 }
 

@@ -35,6 +35,7 @@ struct Row {
 struct Forecasted {
   std::vector<Row> rows;
   std::size_t waiting = 0;  // jobs, of each moment
+  std::size_t with = 0;     // moments that gave forecasts
   std::size_t without = 0;  // moments at which jobs wait and nothing can be forecast
   std::string why;          // of the last of these
 
@@ -75,9 +76,12 @@ void Forecast(const PastMoment& past, const KnownStarts& starts, const std::stri
                           std::move(forecast), next == kNever ? std::nan("") : next - moment.now});
   }
   found.waiting += static_cast<std::size_t>(waiting);
-  if (waiting == 0 || found.rows.size() > before) return;
-  ++found.without;
-  found.why = WhyNoForecast(moment);
+  if (found.rows.size() > before) {
+    ++found.with;
+  } else if (waiting > 0) {
+    ++found.without;
+    found.why = WhyNoForecast(moment);
+  }
 }
 
 void PrintForecasts(const std::vector<Row>& rows, std::size_t most) {
@@ -124,8 +128,8 @@ Json PrintCalibration(const Forecasted& found, std::size_t moments) {
   const int inside = count - earlier - later;
   const auto share = [&](int of) { return Join(Fixed(100.0 * of / count, 1), "%"); };
   Table table({"what happened", "inside the 80%", "earlier", "later", "behind the median"});
-  table.AddRow({Join("to ", count, " forecasts at ", moments - found.without, " moments"), share(inside),
-                share(earlier), share(later), share(behind)});
+  table.AddRow({Join("to ", count, " forecasts at ", found.with, " moments"), share(inside), share(earlier),
+                share(later), share(behind)});
   std::sort(error.begin(), error.end());
   std::sort(width.begin(), width.end());
   const double median_error = Quantile(error, 0.5), median_width = Quantile(width, 0.5);
@@ -133,7 +137,7 @@ Json PrintCalibration(const Forecasted& found, std::size_t moments) {
             << "; median distance of a start from its median " << Span(median_error) << "\n";
   if (!without.empty()) std::cout << without << "\n";
   return {{"forecasts", count},
-          {"moments", moments - found.without},
+          {"moments", found.with},
           {"inside", inside / static_cast<double>(count)},
           {"earlier", earlier / static_cast<double>(count)},
           {"later", later / static_cast<double>(count)},

@@ -45,25 +45,39 @@ def utf8_of(name: str, text: object) -> str:
 def cell_of(name: Callable[[], str], value: Any) -> str:
     """`value` as a cell of a table: spans of time in s, dates as ISO 8601 has them, what is missing empty. ValueError of what is none."""
     try:
-        if isinstance(value, str):
-            text = value
-        elif value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA, which compares with nothing; NaN, NaT
-            return ""
-        elif isinstance(value, np.timedelta64):
-            text = repr(_seconds_of(value))
-        elif hasattr(value, "total_seconds"):
-            text = repr(float(value.total_seconds()))
-        elif hasattr(value, "isoformat"):
-            text = value.isoformat()
-        else:
-            number = value.item() if isinstance(value, (np.number, np.ndarray)) else value
-            text = repr(number) if isinstance(number, float) else str(number)
-    except (TypeError, ValueError):  # an array, say, which is no cell
+        text = value if isinstance(value, str) else _cell_text(value)
+    except (TypeError, ValueError, RuntimeError):  # RuntimeError: of a tensor of several numbers
         found = repr(value) if isinstance(value, np.generic) else type(value).__name__
         raise ValueError(f"{name()}: expected text, a number, a date or a span of time, found {found}") from None
     if not text.isascii() or "\0" in text:
         utf8_of(name(), text)
     return text.replace("\n", " ").replace("\r", " ") if "\n" in text or "\r" in text else text  # a row is a line
+
+
+def _cell_text(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value is not np.ma.masked and value.size == 1:
+        value = value.reshape(())[()]
+    if hasattr(value, "as_py"):  # pyarrow's, whose null equals itself
+        value = value.as_py()
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType" or value != value:  # pandas.NA, NaN, NaT
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, np.timedelta64):
+        return repr(_seconds_of(value))
+    if isinstance(value, np.datetime64):
+        coarse = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
+        return str(value.astype("datetime64[s]") if coarse else value)  # "2024" is a number
+    if hasattr(value, "total_seconds"):
+        return repr(float(value.total_seconds()))
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    one = value.item() if hasattr(value, "item") else value  # a tensor, too
+    if isinstance(one, complex) or hasattr(one, "__iter__"):
+        raise TypeError("what is no cell")
+    return repr(one) if isinstance(one, float) else str(one)
 
 
 def _seconds_of(span: np.timedelta64) -> float:

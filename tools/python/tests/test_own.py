@@ -11,6 +11,7 @@ import pandas
 
 import berth
 from berth import _berth
+from berth._arguments import cell_of
 from support import HETERO, SMALL
 
 # Power, services, deadlines: every term of a reward has something to say.
@@ -366,6 +367,26 @@ class Workloads(unittest.TestCase):
         self.assertEqual(list(run.jobs["jct_s"]), [3600.0] * 5)
         for seed in range(3):
             self.assertEqual(berth.simulate("fcfs", workload=dates, seed=seed, **of).signature, run.signature)
+
+    def test_a_cell_is_text_a_number_a_date_or_a_span_of_whichever_library(self):
+        import pyarrow
+        import torch
+
+        date = datetime.datetime(2024, 1, 1, 5)
+        for value, expected in [
+                (np.array(90 * 10**9, "m8[ns]"), "90.0"), (np.array(7), "7"), (np.array("x"), "x"), (np.array(None, object), ""),
+                (np.array("2024-01-01T05", "M8[s]"), "2024-01-01T05:00:00"), (np.datetime64("2024", "Y"), "2024-01-01T00:00:00"),
+                (np.datetime64("2024-03", "M"), "2024-03-01T00:00:00"), (np.datetime64("2024-01-01T05", "h"), "2024-01-01T05:00:00"),
+                (np.datetime64(date, "ms"), "2024-01-01T05:00:00.000"), (b"ann", "ann"), (np.bytes_("café".encode()), "café"),
+                (np.ma.masked, ""), (torch.tensor(1), "1"), (torch.tensor(1.5), "1.5"), (torch.tensor(float("nan")), ""),
+                (pyarrow.scalar(5), "5"), (pyarrow.scalar(None, pyarrow.int64()), ""), (pyarrow.scalar(date), "2024-01-01T05:00:00"),
+                (np.float64(0.1), "0.1"), (True, "True")]:
+            with self.subTest(repr(value)):
+                self.assertEqual(cell_of(lambda: "x", value), expected)
+        for value in [[1], (), {"a": 1}, {1}, 1j, np.complex128(1), b"\xff", np.array([1, 2]), torch.tensor([1, 2]), pandas.Series([1, 2]),
+                      pyarrow.scalar([1]), np.zeros(1, "i4,i4")[0]]:
+            with self.subTest(repr(value)), self.assertRaisesRegex(ValueError, "^x: expected text, a number, a date or a span of time, found"):
+                cell_of(lambda: "x", value)
 
     def test_speeds_are_shipped_or_a_file(self):
         gavel = berth.Jobs(deep, throughputs="gavel")

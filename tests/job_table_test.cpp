@@ -81,6 +81,10 @@ TEST_CASE("tables: columns are known by the names that logs give them") {
         "num_gpu");
   CHECK(JobColumns("", {"name", "num_gpu", "gpu_milli", "creation_time"}).Of(JobField::kArrival) ==
         "creation_time");
+  // As jobs in Python have them.
+  CHECK(described({"arrival_s", "duration_s", "gpus", "deadline_s", "limit_s"}) ==
+        "arrival from 'arrival_s' (guessed), duration from 'duration_s' (guessed), gpus from 'gpus' (guessed), "
+        "deadline from 'deadline_s' (guessed), limit from 'limit_s' (guessed)");
   // what is named is not guessed, for no other field either
   const JobColumns named("gpus=gpu,tenant=", {"gpu", "n_gpu", "user", "t"});
   CHECK(named.Of(JobField::kGpus) == "gpu");

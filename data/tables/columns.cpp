@@ -78,8 +78,10 @@ std::span<const JobFieldInfo> JobFields() {
        {"tenant", "team", "vc", "virtual_cluster", "project", "namespace", "account", "group", "user",
         "user_id", "username"}},
       {JobField::kWeight, "weight", {"weight", "priority_weight"}},
-      {JobField::kDeadline, "deadline", {"deadline", "due", "due_at"}},
-      {JobField::kLimit, "limit", {"limit", "time_limit", "walltime", "requested_time", "requested_s"}},
+      {JobField::kDeadline, "deadline", {"deadline", "deadline_s", "due", "due_at"}},
+      {JobField::kLimit,
+       "limit",
+       {"limit", "limit_s", "time_limit", "walltime", "requested_time", "requested_s"}},
       {JobField::kRanOn, "ran_on", {"ran_on", "gpu_type", "gpu_model", "accelerator", "device_type"}},
       {JobField::kState, "state", {"state", "job_state"}},
   };

@@ -31,6 +31,8 @@ def columns_of(path):
 def text_of(value):
     if value is None or value != value:  # NaN, NaT
         return ""
+    if isinstance(value, bytes):  # text, of writers that do not say so
+        return value.decode(errors="backslashreplace")
     if hasattr(value, "total_seconds"):
         return repr(value.total_seconds())
     return value.isoformat() if hasattr(value, "isoformat") else value

@@ -13,7 +13,7 @@ import unittest.mock
 
 SCRIPT = pathlib.Path(__file__).parents[1] / "parquet_to_csv.py"
 START = datetime.datetime(2024, 3, 1, 10, tzinfo=datetime.timezone.utc)
-JOBS = {"submitted": [START, None], "run": [datetime.timedelta(minutes=1.5), 60.0], "who": ["ann, bob", float("nan")]}
+JOBS = {"submitted": [START, None], "run": [datetime.timedelta(minutes=1.5), 60.0], "who": ["ann, bob", float("nan")], "team": [b"nlp", b"\xff"]}
 
 
 def script():
@@ -41,7 +41,7 @@ class ParquetToCsv(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "jobs.csv"
             self.assertEqual(self.run_main(reading(JOBS), "jobs.parquet", str(out)), (0, ""))
-            self.assertEqual(out.read_text(), 'submitted,run,who\n2024-03-01T10:00:00+00:00,90.0,"ann, bob"\n,60.0,\n')
+            self.assertEqual(out.read_text(), 'submitted,run,who,team\n2024-03-01T10:00:00+00:00,90.0,"ann, bob",nlp\n,60.0,,\\xff\n')
             self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ["jobs.csv"])
 
     def test_without_a_library_that_reads_parquet_it_says_so_in_one_line(self):

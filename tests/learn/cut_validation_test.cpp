@@ -19,7 +19,7 @@ using ValidatedSteps = std::vector<std::int64_t>;
 // Sessions of one training of 1024 steps, 32 a rollout, that is validated every 256.
 class Sessions {
  public:
-  enum class Wants { kAll, kNone, kUnasked };
+  enum class Wants { kAll, kNothing, kUnasked };
 
   // Interrupted as it validates after `cut` steps, or after `stop` steps of each of the 4 environments; -1 = never.
   TrainOutcome Run(Wants wants, std::int64_t cut = -1, std::int64_t stop = -1) {
@@ -109,7 +109,7 @@ TEST_CASE("train: interrupted in its last steps, a run is validated when it is r
 
 TEST_CASE("train: a validation of a run that ended without one is cut short like any other") {
   Sessions sessions;
-  CHECK_FALSE(sessions.Run(Wants::kNone).interrupted);
+  CHECK_FALSE(sessions.Run(Wants::kNothing).interrupted);
   CHECK((sessions.validated == ValidatedSteps{}));
   CHECK_FALSE(sessions.Run(Wants::kAll).interrupted);  // it was not wanted: nothing is due
   CHECK((sessions.validated == ValidatedSteps{}));

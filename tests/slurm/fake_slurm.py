@@ -3,7 +3,8 @@
 
 The state stands in FAKE_SLURM (JSON): "now" (s since 1970; none = the clock), "version", "jobs" and "nodes" in the form of
 `squeue --json` and `sinfo --json` of 22.05, "config" (lines of scontrol show config), "level" (of sacctmgr), and how it behaves:
-"silent" (no command answers), "hangs" (nor comes back), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither, and what is pinned to some that "never" can is held),
+"silent" (no command answers), "hangs" (nor comes back), "away" ("jobs" or "nodes": what of both 22.05 then writes where slurmctld
+does not answer), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither, and what is pinned to some that "never" can is held),
 "summed" (sinfo as 23.02 has it), "epilog" (s for which the nodes of a requeued job are cleaned up; it completes until then, and has its
 old time of submission), "latin1" (names are written as bytes of Latin-1).
 Each call that changes something is a line of FAKE_SLURM.calls.
@@ -173,6 +174,8 @@ def run():
             # From 24.05.1 on what has ended is left out, as by squeue without --json.
             ended = tuple(map(int, release.split("."))) < (24, 5, 1) or "--states=all" in WORDS
             answer["jobs"] = [job for job in state["jobs"] if ended or job["job_state"] in ("PENDING", *HOLD_GPUS)]
+            if state.get("away") == "jobs":
+                answer.update(jobs=[], errors=[{"description": "Failed while looking for jobs", "error_number": -1, "error": "Unspecified error"}])
         elif NAME == "sinfo" and state.get("summed"):
             answer["sinfo"] = []
         elif NAME == "sinfo" or WORDS[:2] == ["show", "nodes"]:
@@ -182,6 +185,8 @@ def run():
                 node["gres_used"] = "gpu:%s:%d(IDX:N/A)" % (node["gres"].split(":")[1], used) if DETAILS else ""
                 node["idle_cpus"] = node["cpus"] - used
             answer["nodes"] = state["nodes"]
+            if state.get("away") == "nodes":
+                answer.update(nodes=[], errors=[{"error": "Unspecified error", "errno": -1}])
         elif WORDS[:2] == ["show", "config"]:
             at = time.localtime((state.get("now") or time.time()) - state.get("skew", 0))
             print("Configuration data as of " + time.strftime(os.environ.get("SLURM_TIME_FORMAT", "%Y-%m-%dT%H:%M:%S"), at))

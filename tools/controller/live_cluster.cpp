@@ -84,7 +84,9 @@ int LiveCluster::Find(const std::string& id) const {
 
 int LiveCluster::RowOf(const SlurmJob& job) const {
   const int index = Find(job.id);
-  return index >= 0 && job.same_as(jobs_[U(index)].slurm) ? index : -1;
+  if (index < 0 || !job.same_as(jobs_[U(index)].slurm)) return -1;
+  const bool again = jobs_[U(index)].phase == LivePhase::kGone && (job.pending() || job.holds_gpus());
+  return again ? -1 : index;
 }
 
 // Types, nodes and rows afresh; jobs that are there are taken in again, in order of submission.
@@ -358,7 +360,7 @@ void LiveCluster::Arrive(int index) {
 void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
   SlurmJob from = said;
   const bool waits = from.pending();
-  const bool holds_gpus = from.running() || from.state == "COMPLETING" || from.state == "STOPPED";
+  const bool holds_gpus = from.holds_gpus();
   int index = RowOf(from);
   if (index < 0) {
     if (const int other = Find(from.id); other >= 0) {  // it has ended, unseen

@@ -166,7 +166,8 @@ class LiveCluster {
   // Bits of the types whose nodes all have one of the features: "a", "a|b", "[a|b]". Nothing of other
   // expressions, and where nodes of one type differ in them.
   std::optional<std::uint64_t> Featured(const std::string& features) const;
-  int RowOf(const SlurmJob& job) const;  // as Find, but -1 where its number was another's
+  // As Find, but -1 where its number was another's, or it ended and waits or runs again: a new row.
+  int RowOf(const SlurmJob& job) const;
   bool Ours(const SlurmJob& job) const;
   void BeginAnew(const SlurmState& state);
   void Take(const SlurmJob& said, std::vector<LiveChange>& changes);

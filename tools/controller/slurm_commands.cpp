@@ -93,9 +93,7 @@ SlurmState SlurmCommands::Read() {
     of_nodes = "scontrol -d show nodes --json";
     sinfo = Run(by_scontrol), nodes = Parse(sinfo, of_nodes);
   }
-  state_.version = VersionOf(jobs, of_jobs);
-  state_.jobs = JobsOf(jobs, of_jobs);
-  state_.nodes = NodesOf(nodes, of_nodes);
+  state_ = {VersionOf(jobs, of_jobs), JobsOf(jobs, of_jobs), NodesOf(nodes, of_nodes)};
   last_squeue_ = squeue, last_sinfo_ = sinfo;
   return state_;
 }

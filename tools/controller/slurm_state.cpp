@@ -23,15 +23,23 @@ const Json& At(const Json& object, const char* key, const std::string& what) {
   return *found;
 }
 
-const Json& ListAt(const Json& object, const char* key, const std::string& what) {
-  const Json& list = At(object, key, what);
-  if (!list.is_array()) throw Error(Join(what, ": ", key, ": expected a list, found ", list.type_name()));
-  return list;
-}
-
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// The list `key` of an answer. Where slurmctld does not answer 22.05 exits with 0 and writes an empty list:
+// `errors` alone says so.
+const Json& ListAt(const Json& object, const char* key, const std::string& what) {
+  if (const auto errors = object.find("errors");
+      errors != object.end() && errors->is_array() && !errors->empty()) {
+    const std::string said = Text(errors->front(), "description");
+    throw Error(Join(what, ": expected an answer, found the error '",
+                     said.empty() ? Text(errors->front(), "error") : said, "'"));
+  }
+  const Json& list = At(object, key, what);
+  if (!list.is_array()) throw Error(Join(what, ": ", key, ": expected a list, found ", list.type_name()));
+  return list;
 }
 
 // NaN = not stated; infinite = without a limit.

@@ -86,6 +86,7 @@ struct SlurmJob {
     return std::max(0.0, now_s - start_s - ran_before_s - since_s);
   }
   bool running() const { return state == "RUNNING" || state == "CONFIGURING" || state == "SUSPENDED"; }
+  bool holds_gpus() const { return running() || state == "COMPLETING" || state == "STOPPED"; }
 };
 
 struct SlurmGpuNode {
@@ -105,8 +106,9 @@ struct SlurmState {
   std::vector<SlurmGpuNode> nodes;  // those with GPUs, by type, then by name
 };
 
-// Throws Error beginning with `what` where a key is missing or has another form than both known ones; of one
-// job among others, and of nodes, it is said in `unread` instead.
+// Throws Error beginning with `what` where Slurm says that it has no answer, and where a key is missing or
+// has another form than both known ones; of one job among others, and of nodes, it is said in `unread`
+// instead.
 std::vector<SlurmJob> JobsOf(const Json& squeue, const std::string& what);
 std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what);
 // "22.05.8"; throws Error where the text is none of Slurm's JSON.

@@ -61,4 +61,59 @@ TEST_CASE("control: a job that is requeued after it ended begins anew", "[slurm]
   CHECK(job.attained_s == 0.0);
 }
 
+TEST_CASE("control: a job that was requeued runs on no more and no fewer nodes than it asked for, whatever it ran on", "[slurm]") {
+  Beside b;
+  for (int id = 1; id <= 2; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:2"}, {"required_nodes", Join("v", id)}});
+  b.Look(2);  // two GPUs are free on each of v1 and v2
+  const bool one = GENERATE(true, false);  // -N1, or as they come
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:4"}, {"max_nodes", one ? 1 : 0}});
+  b.Look(2);
+  CHECK(b.Nodes(3) == (one ? "" : "v1,v2"));
+  b.slurm.End(one ? 1 : 2);
+  b.Look(2);
+  CHECK(b.State(3) == "RUNNING");
+  const auto requeue = [&](bool says_least) {
+    Json job = Requeued(b, 1, {{"priority", 0}, {"state_reason", "JobHeldAdmin"}});
+    if (!says_least) job["tres_req_str"] = "";
+    b.slurm.SetJob(3, job);
+  };
+  if (one) {  // four GPUs are free on two nodes alone: it waits
+    b.slurm.AddJob(4, {{"tres_per_job", "gres:gpu:v100:2"}, {"required_nodes", "v1"}, {"priority", 1}, {"admin_comment", ""}});
+    requeue(GENERATE(true, false));
+    CHECK(b.slurm.Job(3)["max_nodes"] == 0);
+    b.Look(3);
+    CHECK(b.State(4) == "RUNNING");
+    CHECK(b.State(3) == "PENDING");
+    b.slurm.End(4);
+    b.Look(3);
+    CHECK(b.Nodes(3) == "v1");
+    return;
+  }
+  // v2 has all four again: it is enough, though the job had two nodes.
+  CHECK(b.slurm.Job(3)["node_count"] == 2);
+  const bool known = GENERATE(true, false);
+  if (!known) b.Restart();  // knows by the job alone
+  requeue(true);
+  b.Look(3);
+  CHECK(b.Nodes(3) == "v2");
+}
+
+TEST_CASE("control: jobs with GPUs on each of a range of nodes are Slurm's, which chooses how many", "[slurm]") {
+  Beside b;
+  const auto by_node = [](int least, int most) -> Json {
+    return {{"tres_per_job", ""}, {"tres_per_node", "gres:gpu:v100:2"}, {"node_count", least}, {"max_nodes", most}};
+  };
+  b.slurm.AddJob(1, by_node(1, 3));
+  b.slurm.AddJob(2, by_node(2, 2));
+  b.slurm.AddJob(3, by_node(1, 0));
+  b.slurm.AddJob(4, {{"tres_per_job", "gres:gpu:v100:2"}, {"node_count", 1}, {"max_nodes", 3}});  // two in all
+  b.slurm.Set("late", true);
+  b.Look();
+  CHECK(b.slurm.Job(1)["admin_comment"] == "berth-left");
+  for (int id = 2; id <= 3; ++id) CHECK(b.slurm.Job(id)["admin_comment"] == "berth pinned");
+  CHECK(b.slurm.Job(4)["admin_comment"] != "berth-left");
+  b.Look();
+  CHECK(b.Status()["queue"][0]["reason"].get<std::string>().starts_with("left to Slurm"));
+}
+
 }  // namespace berth

@@ -84,6 +84,18 @@ const std::string kLog =
 
 }  // namespace
 
+TEST_CASE("decisions: a job that ran on other numbers of GPUs than it said is played again all the same", "[readers]") {
+  const test::TemporaryFolder folder;
+  // 1 got 6 GPUs where 2 were decided; 2 ran on 1, was stopped, and ran on 4.
+  const Scenario scenario = ReadLog(folder, kBegin + JobLine("1", 1000, 2) + JobLine("2", 1000, 1, R"(,"checkpoint":true)") + StartLine("1", 1001, 1001, "4,5,6,8,9,10") +
+                                                StartLine("2", 1001, 1001, "0") + EndLine("2", 1002, "stop") + StartLine("2", 1003, 1003, "0,1,2,3") +
+                                                EndLine("2", 1004) + EndLine("1", 1005));
+  CHECK(scenario.data().jobs.gang == std::vector<int>{6, 4});
+  const std::vector<std::pair<std::int64_t, double>> starts = {{1, 1.0}, {2, 3.0}};
+  CHECK(Logged(folder) == starts);
+  CHECK(Replayed(folder, scenario) == starts);
+}
+
 TEST_CASE("decisions: a log by hand as a scenario", "[readers]") {
   const test::TemporaryFolder folder;
   const Scenario scenario = ReadLog(folder, kLog);

@@ -95,6 +95,12 @@ class Reader {
     if (log.nodes.empty()) throw Error(Join(path, ": expected a line of kind 'begin', found none"));
     if (log.jobs.empty()) throw Error(Join(path, ": expected a line of kind 'job', found none"));
     for (const auto& [node, event] : down_) log.events.push_back(event);
+    // Slurm chooses how many GPUs it gives a job that asks for a range of nodes: a gang is what ran.
+    for (Job& job : log.jobs) {
+      for (const Span& run : job.runs) {
+        if (!run.devices.empty()) job.gpus = static_cast<int>(run.devices.size());
+      }
+    }
   }
 
   Log log;
@@ -376,7 +382,7 @@ std::vector<RecordedStart> ReadDecisionStarts(const std::string& path) {
     if (Left(job)) continue;
     for (std::size_t i = 0; i < job.runs.size(); ++i) {
       const Span& run = job.runs[i];
-      if (run.devices.empty()) continue;
+      if (static_cast<int>(run.devices.size()) != job.gpus || run.devices.empty()) continue;
       starts.push_back({std::max(0.0, run.begin - origin), job.id, run.devices});
       if (i + 1 < job.runs.size() && run.end < kNever) starts.push_back({run.end - origin, job.id, {}});
     }

@@ -17,7 +17,8 @@ struct RecordedStart {
   std::vector<int> devices;  // of the scenario; empty = it stopped
 };
 
-// In order of time. Throws Error "file:line: ...".
+// In order of time, without runs on other numbers of GPUs than the job's last one, which is its gang in the
+// scenario. Throws Error "file:line: ...".
 std::vector<RecordedStart> ReadDecisionStarts(const std::string& path);
 // As CSV time_s,job,devices: what the scheduler recorded(file=...) reads.
 std::string StartsCsv(const std::vector<RecordedStart>& starts);

@@ -37,7 +37,8 @@ def hosts(text):
 def place(state, job):
     """Starts a job where its GPUs are free, in the shape that it asks for."""
     each, kind = count(job.get("tres_per_node", ""))
-    total, other = (each * job["node_count"], kind) if each else count(job.get("tres_per_job", ""))
+    least, most = job.get("asked_nodes") or [job["node_count"], job.get("max_nodes") or 0]
+    total, other = (each * least, kind) if each else count(job.get("tres_per_job", ""))
     kind = kind or other
     free = {}
     for node in state["nodes"]:
@@ -47,7 +48,7 @@ def place(state, job):
         used = {k for j in state["jobs"] if j["job_state"] in HOLD_GPUS for n, k in j["held_gpus"] if n == node["name"]}
         free[node["name"]] = [k for k in range(int(size)) if k not in used]
     asked = hosts(job["required_nodes"])
-    if 0 < (job.get("max_nodes") or 0) < len(asked):
+    if 0 < most < len(asked):
         return False
     if any(node.get("never") and node["name"] in asked for node in state["nodes"]):
         job["priority"], job["state_reason"] = 0, "BadConstraints"
@@ -56,8 +57,8 @@ def place(state, job):
     taken = []
     for i, name in enumerate(names):
         room = free.get(name, [])
-        least = len(names) - i - 1 if asked else 0
-        want = each if each else min(total - len(taken) - least, len(room))
+        others = len(names) - i - 1 if asked else 0
+        want = each if each else min(total - len(taken) - others, len(room))
         if want > len(room):
             if asked:
                 return False
@@ -69,6 +70,8 @@ def place(state, job):
     job["start_time"] = int(state.get("now") or time.time())
     names = sorted({name for name, _ in taken})
     job["nodes"] = ",".join(names)
+    # From its first run on Slurm says what it had, and only here what it asks for.
+    job.update(asked_nodes=[least, most], node_count=len(names), max_nodes=0, tres_req_str="cpu=%d,node=%d" % (job["cpus"], least))
     job["gres_detail"] = ["gpu:%d(IDX:%s)" % (len(k), ",".join(map(str, k)))
                           for k in ([g for n, g in taken if n == name] for name in names)]
     return True

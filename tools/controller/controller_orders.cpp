@@ -271,7 +271,8 @@ void Controller::GiveBack() {
     // A row that is gone was another job's of this number, or asked for GPUs as long as it was there.
     const int index = live_.Find(job.id);
     const bool hopeless = index < 0 || live_.job(index).phase == LivePhase::kGone ||
-                          !live_.Asks(job).empty() || live_.FittingTypes(live_.job(index)) == 0;
+                          !live_.Asks(live_.job(index).slurm).empty() ||
+                          live_.FittingTypes(live_.job(index)) == 0;
     if ((options_.mode == ControlMode::kControl && !hopeless) || tended_at_.contains(job.id) || !MayChange())
       continue;
     tended_at_[job.id] = now_s_;

@@ -50,7 +50,10 @@ bool LiveCluster::InPartitions(const SlurmGpuNode& node) const {
 }
 
 std::string LiveCluster::Asks(const SlurmJob& job) const {
-  return job.asks.empty() && !Featured(job.features) ? "features of nodes" : job.asks;
+  if (!job.asks.empty()) return job.asks;
+  // Nodes that a job names it gets at the least: Slurm adds others.
+  if (job.by_node && job.max_nodes > job.num_nodes) return "GPUs on each of a range of nodes";
+  return Featured(job.features) ? "" : "features of nodes";
 }
 
 std::optional<std::uint64_t> LiveCluster::Featured(const std::string& features) const {
@@ -380,6 +383,14 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
     changes.push_back({LiveChange::Kind::kArrived, index, from.state});
   }
   LiveJob& job = jobs_[U(index)];
+  if (from.least_said)
+    job.least_nodes = from.num_nodes;
+  else if (job.least_nodes > 0)
+    from.num_nodes = job.least_nodes;
+  if (from.most_said)
+    job.most_nodes = from.max_nodes;
+  else if (job.most_nodes >= 0)
+    from.max_nodes = job.most_nodes, from.most_said = true;
   if (from.state == "COMPLETING") {  // it has been requeued, or it ends; its GPUs are not free yet
     // Slurm names only those of its nodes that are not cleaned up yet.
     from.gpus = job.slurm.gpus, from.num_nodes = job.slurm.num_nodes;

@@ -61,6 +61,8 @@ struct LiveJob {
   std::vector<std::string> refused_nodes;  // where a start of it was refused since it ran
   bool arrived = false;                    // schedulers have been told of it
   std::string why;                         // why it waits or is blocked, for people
+  // As it asked while Slurm said so (SlurmJob::num_nodes, max_nodes); 0 and -1 = it did not.
+  int least_nodes = 0, most_nodes = -1;
 };
 
 struct LiveOptions {

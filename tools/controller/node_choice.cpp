@@ -57,7 +57,9 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
   std::map<int, int> on_node;
   for (const int device : wanted) ++on_node[live.NodeOf(device)];
   const auto on = static_cast<int>(on_node.size());
-  if (static_cast<int>(wanted.size()) == asks.gpus && on >= nodes && asks.on_at_most(on)) {
+  // Where it is not known on how many it may, on as few as there can be.
+  const bool may = on >= nodes && asks.on_at_most(on) && (asks.most_said || on == nodes);
+  if (static_cast<int>(wanted.size()) == asks.gpus && may) {
     const bool usable = std::all_of(wanted.begin(), wanted.end(), [&](int device) {
       const auto room = std::find_if(rooms.begin(), rooms.end(),
                                      [&](const Room& r) { return r.node == live.NodeOf(device); });

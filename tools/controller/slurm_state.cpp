@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 
 #include "env/base/check.hpp"
 #include "env/base/plain_text.hpp"
@@ -144,7 +145,16 @@ int Sum(int gpus, std::int64_t more) {
   return static_cast<int>(std::clamp<std::int64_t>(gpus + more, -kMostGpus, kMostGpus));
 }
 
-void ReadGpus(const Json& from, SlurmJob& job) {
+// "cpu=4,mem=1G,node=2,billing=4,gres/gpu=2": how many nodes it asks for at least; 0 = not stated.
+int NodesAsked(const std::string& tres) {
+  for (const std::string& word : SplitOutsideParentheses(tres, ',')) {
+    if (word.starts_with("node=")) return std::atoi(word.substr(5, 9).c_str());
+  }
+  return 0;
+}
+
+// `nodes`: on how many, of those by node.
+void ReadGpus(const Json& from, int nodes, SlurmJob& job) {
   const auto take = [&](const char* key, std::int64_t times, bool by_node) {
     for (const Gres& gres : GpuGres(Text(from, key))) {
       if (job.gpus > 0 && gres.type != job.gpu_type) job.unusual = true;
@@ -152,13 +162,15 @@ void ReadGpus(const Json& from, SlurmJob& job) {
       if (by_node) job.per_node = gres.count;
     }
   };
-  take("tres_per_node", job.num_nodes, true);
+  take("tres_per_node", nodes, true);
+  job.by_node = job.gpus > 0;
   if (job.gpus == 0) take("tres_per_job", 1, false);
   if (job.gpus == 0) take("tres_per_task", SmallOr(from, "tasks", 1.0), false);
   if (job.gpus > 0) return;
   const int sockets = SmallOr(from, "sockets_per_node", 0.0);
-  take("tres_per_socket", static_cast<std::int64_t>(job.num_nodes) * std::max(1, sockets), false);
-  if (job.gpus > 0 && sockets < 1) job.asks = "GPUs by socket";
+  take("tres_per_socket", static_cast<std::int64_t>(nodes) * std::max(1, sockets), false);
+  job.by_node = job.gpus > 0;
+  if (job.by_node && sockets < 1) job.asks = "GPUs by socket";
 }
 
 bool AnyOf(std::initializer_list<const char*> names, const std::vector<std::string>& states) {
@@ -208,12 +220,17 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   job.suspend_s = NumberOr(from, "suspend_time", 0.0), job.ran_before_s = NumberOr(from, "pre_sus_time", 0.0);
   if (const double minutes = Number(from, "time_limit"); std::isfinite(minutes) && minutes > 0.0)
     job.limit_s = 60.0 * minutes;
-  job.num_nodes = std::max(1, SmallOr(from, "node_count", 1.0));
-  job.max_nodes = std::max(0, SmallOr(from, "max_nodes", 0.0));
+  const int on_nodes = std::max(1, SmallOr(from, "node_count", 1.0));
+  job.num_nodes = on_nodes, job.max_nodes = std::max(0, SmallOr(from, "max_nodes", 0.0));
   job.cpus = SmallOr(from, "cpus", 0.0);
   const auto requeue = from.find("requeue");
   job.requeue = requeue != from.end() && requeue->is_boolean() && requeue->get<bool>();
   job.restarts = SmallOr(from, "restart_cnt", 0.0);
+  if (!job.pending() || job.restarts > 0) {
+    const int asked = NodesAsked(Text(from, "tres_req_str"));
+    job.least_said = asked > 0, job.most_said = false;
+    if (asked > 0) job.num_nodes = asked;
+  }
   if (const std::int64_t array = CountOr(from, "array_job_id", 0.0); array > 0) {
     job.array = Join(array);
     job.array_limit = SmallOr(from, "array_max_tasks", 0.0);
@@ -226,7 +243,7 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   }
   job.features = Text(from, "features");
   job.unusual = NumberOr(from, "het_job_id", 0.0) > 0.0;
-  ReadGpus(from, job);
+  ReadGpus(from, job.pending() ? job.num_nodes : on_nodes, job);
   // While it waits, `cpus` are without those that come with its GPUs.
   for (const Gres& gres : GpuGres(Text(from, "cpus_per_tres")))
     job.cpus = std::max(job.cpus, Sum(0, static_cast<std::int64_t>(job.gpus) * gres.count));

@@ -27,9 +27,13 @@ struct SlurmJob {
   double limit_s = std::numeric_limits<double>::quiet_NaN();  // NaN = none
   int gpus = 0;                                               // in all; 0 = it asks for none
   int per_node = 0;                                           // GPUs on each of its nodes; 0 = as they come
+  bool by_node = false;                                       // how many in all hangs on its nodes
   int num_nodes = 1, max_nodes = 0;                           // at least, at most; 0 = as many as it takes
-  std::string gpu_type;                                       // "" = any
-  int cpus = 0;                                               // in all
+  // Is it as the job asks? Once it has run Slurm says on how many nodes that was and no most, also while it
+  // waits again; LiveCluster then puts what it said before.
+  bool least_said = true, most_said = true;
+  std::string gpu_type;    // "" = any
+  int cpus = 0;            // in all
   bool unusual = false;    // several types of GPU, part of a heterogeneous job, or not read: not for Berth
   std::string features;    // of nodes, as it asks for them: "a", "a|b", "[a|b]", .. (LiveCluster::Featured)
   std::string asks;        // for what Berth does not look at, in words: a reservation, ..; "" = nothing

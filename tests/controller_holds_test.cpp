@@ -17,6 +17,24 @@ using test::Beside;
 using test::Calls;
 using test::CountStarts;
 
+// The watchdog beside it; what to end.
+pid_t Watch(const test::FakeSlurm& slurm, const char* dead_s) {
+  const std::string watchdog = slurm / "bin/watchdog", heartbeat = slurm / "heartbeat";
+  const pid_t child = fork();
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
+    execl(watchdog.c_str(), watchdog.c_str(), heartbeat.c_str(), dead_s, nullptr);
+    _exit(127);
+  }
+  return child;
+}
+
+// Within a minute?
+bool Until(const test::FakeSlurm& slurm, int id, const char* key, const Json& value) {
+  for (int i = 0; i < 600 && slurm.Job(id)[key] != value; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  return slurm.Job(id)[key] == value;
+}
+
 }  // namespace
 
 TEST_CASE("the page's mode switch: what control held is given back, what it may not is refused", "[slurm]") {
@@ -173,17 +191,8 @@ TEST_CASE("the watchdog gives back what Berth holds or pinned, and leaves its us
   slurm.AddJob(2, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}, {"state_reason", "JobHeldAdmin"}});       // pinned, held again
   slurm.AddJob(3, {{"admin_comment", "berth pinned"}, {"required_nodes", "v1"}, {"priority", 4}, {"state_reason", ""}});  // released
   slurm.AddJob(4, {{"admin_comment", ""}});                                                                                // its user's hold
-  const std::string watchdog = slurm / "bin/watchdog", heartbeat = slurm / "heartbeat";
-  const pid_t child = fork();
-  if (child == 0) {
-    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
-    execl(watchdog.c_str(), watchdog.c_str(), heartbeat.c_str(), "1", nullptr);
-    _exit(127);
-  }
-  const auto until = [&](int id, const char* key, const Json& value) {
-    for (int i = 0; i < 600 && slurm.Job(id)[key] != value; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    return slurm.Job(id)[key] == value;
-  };
+  const pid_t child = Watch(slurm, "1");
+  const auto until = [&](int id, const char* key, const Json& value) { return Until(slurm, id, key, value); };
   CHECK(until(2, "admin_comment", "berth-left"));  // the last that it does
   for (int id = 1; id <= 3; ++id) CHECK((slurm.Job(id)["admin_comment"] == "berth-left" && slurm.Job(id)["priority"] != 0 && slurm.Job(id)["required_nodes"] == ""));
   CHECK((slurm.Job(4)["admin_comment"] == "" && slurm.Job(4)["priority"] == 0));
@@ -192,6 +201,20 @@ TEST_CASE("the watchdog gives back what Berth holds or pinned, and leaves its us
   slurm.AddJob(5);
   CHECK(until(5, "admin_comment", "berth-left"));
   CHECK(slurm.Job(3)["priority"] == 0);
+  kill(child, SIGTERM);
+  waitpid(child, nullptr, 0);
+}
+
+TEST_CASE("the watchdog counts no time in which Slurm does not answer", "[slurm]") {
+  const test::FakeSlurm slurm;
+  slurm.AddJob(1);
+  slurm.Set("silent", true);
+  const pid_t child = Watch(slurm, "10");
+  std::this_thread::sleep_for(std::chrono::seconds(11));
+  slurm.Set("silent", false);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  CHECK(slurm.Job(1)["priority"] == 0);  // Berth has time to look again
+  CHECK(Until(slurm, 1, "admin_comment", "berth-left"));  // it does not
   kill(child, SIGTERM);
   waitpid(child, nullptr, 0);
 }

@@ -197,6 +197,8 @@ def run():
             for key, value in {**lines, **state.get("config", {})}.items():
                 print("%-23s = %s" % (key, value))
             return
+        elif WORDS[:2] == ["show", "partition"]:
+            return
         elif NAME == "sacctmgr":
             print(state.get("level", "None"))
             return

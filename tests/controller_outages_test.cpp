@@ -61,6 +61,58 @@ TEST_CASE("control: a job that is requeued after it ended begins anew", "[slurm]
   CHECK(job.attained_s == 0.0);
 }
 
+TEST_CASE("control: a job whose node died, or that somebody else requeues, is placed anew at once", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look(2);
+  REQUIRE(b.Nodes(1) == "v1");
+  const bool died = GENERATE(true, false);
+  const bool soon = GENERATE(false, true);  // after it was released
+  if (!soon) b.Look(1, 20.0);
+  Json state = b.slurm.State();
+  state["nodes"][0]["state"] = died ? "down" : "idle", state["late"] = true;
+  b.slurm.Save(state);
+  // As Slurm does, with a begin time.
+  b.slurm.SetJob(1, Requeued(b, 1, {{"priority", 1}, {"state_reason", "BeginTime"}, {"eligible_time", b.now + 121.0}}));
+  (void)b.slurm.Calls();
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"hold 1"});
+  if (soon) {  // it may be so again
+    b.Look(3);
+    CHECK(b.slurm.Calls().empty());
+    CHECK(b.Status()["queue"][0]["reason"] == "it was requeued");
+    b.Look(1, 27.0);
+  }
+  b.Look(2);
+  const std::string node = died ? "v2" : "v1";
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList=" + node + " AdminComment=berth pinned Priority=0 StartTime=now", "release 1"});
+  CHECK(b.Status()["counts"]["refused"] == 0);
+  b.slurm.Set("late", false);
+  b.Look();
+  CHECK(b.Nodes(1) == node);
+}
+
+TEST_CASE("control: a job that was released to a node that goes out of service before the start goes elsewhere at once", "[slurm]") {
+  Beside b;
+  b.slurm.Set("late", true);
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}});
+  b.Look();
+  CHECK(b.slurm.Job(1)["required_nodes"] == "v1");
+  (void)b.slurm.Calls();
+  const auto flag = [&](const char* what) {
+    Json state = b.slurm.State();
+    state["nodes"][0]["state_flags"] = {what};
+    b.slurm.Save(state);
+    b.Look();
+  };
+  flag("POWERING_UP");  // for the job
+  CHECK(b.slurm.Calls().empty());
+  flag("DRAIN");
+  CHECK(b.slurm.Calls() == Calls{"hold 1"});
+  b.Look();
+  CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList=v2 AdminComment=berth pinned Priority=0", "release 1"});
+}
+
 TEST_CASE("control: a job that was requeued runs on no more and no fewer nodes than it asked for, whatever it ran on", "[slurm]") {
   Beside b;
   for (int id = 1; id <= 2; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:2"}, {"required_nodes", Join("v", id)}});

@@ -295,12 +295,20 @@ void Controller::TendHolds() {
 }
 
 // Released jobs that do not start are taken back: somebody else has the GPUs, or a limit of the site holds
-// them. What can never start there Slurm holds by itself, at once.
+// them. What can never start there Slurm holds by itself, at once; what no longer is to start there is taken
+// back at once.
 void Controller::TendOrdered() {
   for (int index = 0; index < live_.num_jobs(); ++index) {
     LiveJob& job = live_.job(index);
     const bool ordered = job.phase == LivePhase::kOrdered;
     if (!ordered && !(job.phase == LivePhase::kLeft && job.slurm.pinned())) continue;
+    if (const std::string why = live_.Overtaken(job); !why.empty() && !job.slurm.held_by_slurm()) {
+      if (!MayChange() || !Ask(job.slurm.id, "hold", {"hold", job.slurm.id}).empty()) continue;
+      // Whoever is requeued as soon as it starts would be so again and again.
+      const bool soon = job.requeued && job.ordered_s > 0.0 && now_s_ < job.ordered_s + kGrace;
+      live_.Pause(index, soon ? now_s_ + kPause : now_s_, why, {});
+      continue;
+    }
     if (job.ordered_s == 0.0) job.ordered_s = now_s_;  // by a controller before this one
     if (!job.slurm.held_by_slurm()) {
       if (now_s_ < std::max(job.ordered_s, job.slurm.eligible_s) + kGrace || !MayChange()) continue;

@@ -297,6 +297,19 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   return LivePhase::kWaiting;
 }
 
+std::string LiveCluster::Overtaken(const LiveJob& job) const {
+  if (!job.slurm.pinned()) return "";
+  if (job.requeued) return "it was requeued";
+  for (const std::string& name : job.slurm.required) {
+    const auto found = node_number_.find(name);
+    const SlurmGpuNode* const node = found == node_number_.end() ? nullptr : &nodes_[U(found->second)];
+    // One that wakes up may do so for this job.
+    if (node == nullptr || (!node->usable && node->state.find("power") == std::string::npos))
+      return "node " + name + " is out of service";
+  }
+  return "";
+}
+
 bool LiveCluster::AtArrayLimit(const SlurmJob& job) const {
   const auto tasks = tasks_of_.find(job.array);
   return job.array_limit > 0 && tasks != tasks_of_.end() && tasks->second >= job.array_limit;
@@ -366,7 +379,9 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
   const bool holds_gpus = from.holds_gpus();
   int index = RowOf(from);
   if (index < 0) {
-    if (const int other = Find(from.id); other >= 0) {  // it has ended, unseen
+    const int other = Find(from.id);
+    const bool requeued = other >= 0 && from.same_as(jobs_[U(other)].slurm);  // after it ended
+    if (other >= 0) {                                                         // it has ended, unseen
       SlurmJob gone = jobs_[U(other)].slurm;
       gone.state = "";
       Take(gone, changes);
@@ -378,6 +393,7 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
     job.slurm = from;
     job.words = WordsOf(from.comment), job.job_class = site_.ClassOf(from);
     job.arrival_s = from.submit_s > 0.0 ? from.submit_s : now_s_;
+    job.requeued = requeued;
     jobs_.push_back(std::move(job));
     GuessSteps(jobs_.back());
     changes.push_back({LiveChange::Kind::kArrived, index, from.state});
@@ -391,6 +407,8 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
     job.most_nodes = from.max_nodes;
   else if (job.most_nodes >= 0)
     from.max_nodes = job.most_nodes, from.most_said = true;
+  if (from.restarts > job.slurm.restarts) job.requeued = true;
+  if (from.running() || from.held()) job.requeued = false;
   if (from.state == "COMPLETING") {  // it has been requeued, or it ends; its GPUs are not free yet
     // Slurm names only those of its nodes that are not cleaned up yet.
     from.gpus = job.slurm.gpus, from.num_nodes = job.slurm.num_nodes;

@@ -60,6 +60,7 @@ struct LiveJob {
   std::vector<int> devices;                // that it holds, running or ordered
   std::vector<std::string> refused_nodes;  // where a start of it was refused since it ran
   bool arrived = false;                    // schedulers have been told of it
+  bool requeued = false;                   // and not held: not by Berth, whose release was of the run before
   std::string why;                         // why it waits or is blocked, for people
   // As it asked while Slurm said so (SlurmJob::num_nodes, max_nodes); 0 and -1 = it did not.
   int least_nodes = 0, most_nodes = -1;
@@ -150,6 +151,8 @@ class LiveCluster {
   std::string Asks(const SlurmJob& job) const;
   // Held by its user after Berth released it?
   bool HeldSinceReleased(const SlurmJob& job) const { return job.held_since_released(options_.user); }
+  // Why the nodes of its release hold no longer, in words; "" = they do.
+  std::string Overtaken(const LiveJob& job) const;
   // Run as many tasks of its array as may?
   bool AtArrayLimit(const SlurmJob& job) const;
   // Are there GPUs of a type that it may run on, enough of the `free` [types] ones (FreeGpus)?

@@ -175,6 +175,37 @@ TEST_CASE("dry run: what it would stop is said, and what would start on those GP
   CHECK(b.slurm.Calls().empty());
 }
 
+TEST_CASE("dry run: only of jobs that it saw waiting is it said that it would not start them yet", "[slurm]") {
+  Beside b(ControlMode::kDryRun, "sjf");
+  b.Look();
+  AddTheirs(b, 1, "gres:gpu:v100:4", "");  // comes and starts between two looks
+  b.Look();
+  CHECK(b.State(1) == "RUNNING");
+  CHECK(b.Status()["would"].empty());
+  // Two v100 nodes, of which one is taken: job 2 is shorter and goes first, and Slurm starts job 3.
+  b.slurm.Set("late", true);
+  AddTheirs(b, 2, "gres:gpu:v100:4", "");
+  AddTheirs(b, 3, "gres:gpu:v100:4", "");
+  b.slurm.SetJob(2, {{"time_limit", 1}});
+  b.Look();
+  b.slurm.SetJob(3, {{"priority", 10}});
+  b.slurm.Set("late", false);
+  b.Look();
+  const Json would = b.Status()["would"];
+  REQUIRE(would.size() == 2);
+  CHECK((would[0]["id"] == "3" && would[0]["what"] == "not start it yet" && would[0]["slurm"] == "started on v2"));
+  CHECK((would[1]["id"] == "2" && would[1]["what"] == "start on v2" && would[1]["slurm"].is_null()));
+}
+
+TEST_CASE("dry run: a hold of Slurm's own is told from a user's", "[slurm]") {
+  Beside b(ControlMode::kDryRun);
+  b.slurm.AddJob(1, {{"admin_comment", ""}, {"state_reason", "BadConstraints"}});
+  b.slurm.AddJob(2, {{"admin_comment", ""}});
+  b.Look();
+  CHECK(b.Status()["queue"][0]["reason"] == "held by Slurm: BadConstraints");
+  CHECK(b.Status()["queue"][1]["reason"] == "held by its user");
+}
+
 TEST_CASE("dry run: a move is a stop and a start elsewhere", "[slurm]") {
   Beside b(ControlMode::kDryRun, "srpt");
   TellSpeeds(b);

@@ -226,9 +226,12 @@ TEST_CASE("release: all that Berth holds is given back, and nothing of others", 
   b.slurm.AddJob(3, {{"admin_comment", "berth pinned"}, {"priority", 4}, {"required_nodes", "v2"}});
   b.slurm.AddJob(4, {{"admin_comment", ""}});
   b.slurm.AddJob(5, {{"priority", 9}});
+  b.slurm.AddJob(6, {{"admin_comment", "berth pinned"}, {"priority", 4}, {"required_nodes", "v2"}, {"job_state", "RUNNING"}, {"nodes", "v2"}});
   b.slurm.Set("late", true);
   b.Restart();
-  CHECK(b.controller->Release() == 3);
+  int pinned = 0;
+  CHECK(b.controller->Release(&pinned) == 3);
+  CHECK(pinned == 1);
   CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList= AdminComment=berth", "release 1", "update JobId=1 AdminComment=berth-left", "release 2",
                                  "update JobId=2 AdminComment=berth-left", "update JobId=3 ReqNodeList= AdminComment=berth-left"});
   CHECK(b.controller->Release() == 0);

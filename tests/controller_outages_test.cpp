@@ -113,6 +113,25 @@ TEST_CASE("control: a job that was released to a node that goes out of service b
   CHECK(b.slurm.Calls() == Calls{"update JobId=1 ReqNodeList=v2 AdminComment=berth pinned Priority=0", "release 1"});
 }
 
+TEST_CASE("control: a job that an administrator suspended is not stopped, and nobody plans with its GPUs", "[slurm]") {
+  Beside b(ControlMode::kControl, "srpt");
+  b.slurm.AddJob(1, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=30000,checkpoint"}});
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=20000"}});
+  b.Look(2);
+  b.slurm.SetJob(1, {{"job_state", "SUSPENDED"}, {"suspend_time", b.now}, {"pre_sus_time", 0}});
+  b.Look(2, 2.0);
+  b.slurm.AddJob(3, {{"tres_per_job", "gres:gpu:v100:4"}, {"comment", "steps=100"}});
+  (void)b.slurm.Calls();
+  b.Look(3, 2.0);
+  CHECK(b.slurm.Calls().empty());
+  CHECK(b.State(1) == "SUSPENDED");
+  CHECK(b.Status()["running"].size() == 2);
+  CHECK(b.controller->live().FreeGpus() == std::vector<int>{4, 0});  // p100, v100
+  b.slurm.SetJob(1, {{"job_state", "RUNNING"}, {"suspend_time", b.now}});
+  b.Look(1, 2.0);  // is news
+  CHECK(b.slurm.Calls() == Calls{"requeuehold Incomplete 1"});
+}
+
 TEST_CASE("control: a job that was requeued runs on no more and no fewer nodes than it asked for, whatever it ran on", "[slurm]") {
   Beside b;
   for (int id = 1; id <= 2; ++id) b.slurm.AddJob(id, {{"tres_per_job", "gres:gpu:v100:2"}, {"required_nodes", Join("v", id)}});

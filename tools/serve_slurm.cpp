@@ -203,9 +203,15 @@ int ServeSlurm(Options& options) {
   if (release) made.mode = ControlMode::kControl;  // whose rights it needs
   Controller controller(made, site, std::move(scheduler), board);
   if (release) {
-    const int released = controller.Release();
-    WriteJson(options, {{"released", released}, {"config", ConfigJson(options)}});
+    int pinned = 0;
+    const int released = controller.Release(&pinned);
+    WriteJson(options, {{"released", released}, {"pinned", pinned}, {"config", ConfigJson(options)}});
     std::cout << "berth serve: " << released << " jobs given back to Slurm's own order" << std::endl;
+    if (pinned > 0)
+      std::cout << "berth serve: " << pinned
+                << " more run on nodes that Berth chose, and would wait for them if they were requeued: keep "
+                   "the watchdog until they have ended"
+                << std::endl;
     return 0;
   }
   CheckTrainedTypes(policies, controller.TryScheduler(), options.Bool("any-types"));

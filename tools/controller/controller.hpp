@@ -66,8 +66,8 @@ class Controller {
   // Cycles until `stop`. Slurm's silence is reported and waited for.
   void Run(const std::atomic<bool>& stop);
   // Gives all that it holds back to Slurm's own order: releases, takes pins and priorities off. How many
-  // jobs.
-  int Release();
+  // jobs. `pinned`: how many run yet, whose nodes Slurm lets nobody change until they are requeued.
+  int Release(int* pinned = nullptr);
 
   const LiveCluster& live() const { return live_; }
   const Json& last_decision() const { return last_decision_; }

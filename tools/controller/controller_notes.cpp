@@ -96,7 +96,7 @@ void Controller::Note(const std::vector<LiveChange>& changes) {
       if (job.ordered_s > 0.0 && options_.mode == ControlMode::kControl)
         Keep(release_to_start_, now_s_ - job.ordered_s, kKept);
       if (!Did("start", from.id, "started on " + Joined(from.nodes)) &&
-          options_.mode == ControlMode::kDryRun && job.attained_s == 0.0 && counts_.cycles > 0) {
+          options_.mode == ControlMode::kDryRun && job.attained_s == 0.0 && job.offered) {
         Keep<Json>(would_,
                    {{"at_s", now_s_},
                     {"id", from.id},

@@ -120,7 +120,7 @@ bool Controller::Stop(int index, std::vector<int>& idle_cpus) {
   const LiveJob& job = live_.job(index);
   last_decision_["stops"].push_back({{"id", job.slurm.id}});
   if (options_.mode == ControlMode::kAdvise || job.phase != LivePhase::kRunning) return false;
-  if (!job.words.checkpoint || !job.slurm.requeue) return false;
+  if (!job.words.checkpoint || !job.slurm.requeue || job.slurm.suspended()) return false;
   if (now_s_ < job.run_start_s + kRevoked) {
     retry_ = true;
     return false;
@@ -321,9 +321,10 @@ void Controller::TendOrdered() {
   }
 }
 
-int Controller::Release() {
-  int released = 0;
+int Controller::Release(int* pinned) {
+  int released = 0, running = 0;
   for (const SlurmJob& job : slurm_.Read().jobs) {
+    running += job.holds_gpus() && job.pinned() ? 1 : 0;
     if (!job.pending()) continue;
     const std::optional<double> own = OwnNice(job);
     const bool held = job.held_by_berth() && !live_.HeldSinceReleased(job);
@@ -337,6 +338,7 @@ int Controller::Release() {
     if (!why.empty()) Refused(job.id, "release", why);
     released += why.empty() ? 1 : 0;
   }
+  if (pinned != nullptr) *pinned = running;
   return released;
 }
 

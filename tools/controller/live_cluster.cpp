@@ -251,6 +251,7 @@ bool LiveCluster::HasRoom(const LiveJob& job, std::span<const int> free) const {
 
 bool LiveCluster::Shown(const LiveJob& job) const {
   if (job.phase == LivePhase::kWaiting) return true;
+  if (job.slurm.suspended()) return false;  // an administrator says when it goes on
   const bool stoppable =
       options_.stops && job.words.checkpoint && job.slurm.requeue && Asks(job.slurm).empty();
   if (options_.preemptive && !stoppable) return false;
@@ -276,7 +277,7 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
       (job.phase == LivePhase::kOrdered || (from.pinned() && (job.phase == LivePhase::kLeft || first_seen))))
     return LivePhase::kOrdered;
   if (from.held() && !Adopts(from) && (!from.held_by_berth() || HeldSinceReleased(from)))
-    return blocked("held by its user");
+    return blocked(from.held_by_slurm() ? "held by Slurm: " + from.reason : "held by its user");
   if (const std::string asks = Asks(from); !asks.empty()) {
     job.why = "left to Slurm: it asks for " + asks;
     return LivePhase::kLeft;
@@ -429,7 +430,7 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
     job.phase = LivePhase::kWaiting;
   }
   const LivePhase before = job.phase;
-  const bool ran = before == LivePhase::kRunning;
+  const bool ran = before == LivePhase::kRunning, was_shown = Shown(job);
   if (ran && !waits) job.rested_s = (from.state.empty() ? job.slurm : from).rested_s(now_s_);
   job.slurm = from;
   if (waits) {
@@ -453,6 +454,7 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
       job.phase = LivePhase::kRunning, job.devices.clear();
     }
     if (!Lay(job, index)) job.devices.clear(), job.type = -1;
+    if (ran && Shown(job) != was_shown) news_ = true;
     if (!ran) {
       job.why = "", job.refused_nodes.clear();
       changes.push_back({LiveChange::Kind::kStarted, index, from.state});
@@ -576,6 +578,7 @@ void LiveCluster::SetSpeeds(std::vector<std::vector<double>> speeds) {
 }
 
 void LiveCluster::Decided() {
+  for (LiveJob& job : jobs_) job.offered = job.offered || job.phase == LivePhase::kWaiting;
   arrived_.clear(), completed_.clear(), ended_segments_.clear();
   begun_anew_ = capacity_changed_ = news_ = false;
   decided_s_ = now_s_;

@@ -60,6 +60,7 @@ struct LiveJob {
   std::vector<int> devices;                // that it holds, running or ordered
   std::vector<std::string> refused_nodes;  // where a start of it was refused since it ran
   bool arrived = false;                    // schedulers have been told of it
+  bool offered = false;                    // it waited when one decided
   bool requeued = false;                   // and not held: not by Berth, whose release was of the run before
   std::string why;                         // why it waits or is blocked, for people
   // As it asked while Slurm said so (SlurmJob::num_nodes, max_nodes); 0 and -1 = it did not.

@@ -43,7 +43,8 @@ LiveMoment MomentOf(const LiveCluster& live) {
     row.phase = Phase::kAway;
     if (job.phase == LivePhase::kGone) row.phase = Phase::kEnded;
     if (job.phase == LivePhase::kWaiting) row.phase = Phase::kWaiting, row.type = job.last_type;
-    if ((job.phase == LivePhase::kOrdered || job.phase == LivePhase::kRunning) && live.Progresses(job)) {
+    if ((job.phase == LivePhase::kOrdered || job.phase == LivePhase::kRunning) && live.Progresses(job) &&
+        !job.slurm.suspended()) {
       running.insert(index);
       row.phase = Phase::kRunning, row.type = job.type, row.devices = job.devices;
       row.since = (job.phase == LivePhase::kRunning ? job.run_start_s : live.now_s()) - origin;

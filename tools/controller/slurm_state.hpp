@@ -90,6 +90,7 @@ struct SlurmJob {
     return std::max(0.0, now_s - start_s - ran_before_s - since_s);
   }
   bool running() const { return state == "RUNNING" || state == "CONFIGURING" || state == "SUSPENDED"; }
+  bool suspended() const { return state == "SUSPENDED"; }
   bool holds_gpus() const { return running() || state == "COMPLETING" || state == "STOPPED"; }
 };
 

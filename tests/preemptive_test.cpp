@@ -186,6 +186,20 @@ TEST_CASE("tiresias: who loses its GPU to a failure waits from then on", "[basel
   CHECK(first == 400.0);
 }
 
+// Two nodes of 2 GPUs and 10 cores. 0, in the second queue, is stopped at 200 s. From 210 s on there are GPUs for it, but 2 and 3 have the
+// cores. It has waited long enough when 4 comes, and is then ahead of 5 as 2 ends at 410 s: it has 800 s left, and 5 runs for 300 s.
+TEST_CASE("tiresias: who finds GPUs but no cores waits all the same", "[baselines]") {
+  ScenarioData data = TinyData({{"a", 4}}, {{1.0}},
+                               {{0, 1000}, {200, 10, 0, 4}, {205, 200}, {205, 10000}, {250, 1}, {300, 300}});
+  data.cluster.types[0].gpus_per_node = 2;
+  data.jobs.demand = {10, 0, 10, 10, 0, 10};
+  const Scenario scenario = test::With(data, "topology(cpus_per_node=10,slowdown=none)");
+  const auto never = Ends("tiresias(thresholds=100)", scenario);
+  CHECK((never[0] == 1510.0 && never[5] == 710.0));
+  const auto promoted = Ends("tiresias(thresholds=100,promote=0.1)", scenario);
+  CHECK((promoted[0] == 1210.0 && promoted[5] == 1510.0));
+}
+
 TEST_CASE("gittins, tiresias: service is that of the GPUs that a job held, not of its gang", "[baselines]") {
   ScenarioData data = TinyData({{"a", 2}}, {{1.0}}, {{0, 1000, 0, 2}});
   data.features = ParseFeatures("elasticity");

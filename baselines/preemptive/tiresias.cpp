@@ -55,8 +55,14 @@ class Tiresias final : public Scheduler {
     services_.Learn(view);
     for (auto& queue : queues_) std::erase_if(queue, [&](int job) { return view.IsDone(job); });
     for (int job : view.active()) {
-      if (jobs_[U(job)].queue < 0) Enter(job, 0);
-      if (jobs_[U(job)].runs && !view.IsRunning(job)) jobs_[U(job)].stopped = view.now();  // by a failure
+      Job& its = jobs_[U(job)];
+      const int interruptions = view.Interruptions(job);
+      if (its.queue < 0) {
+        Enter(job, 0);
+      } else if (interruptions != its.interruptions) {
+        its.stopped = view.now();
+      }
+      its.interruptions = interruptions;
     }
     for (int job : view.active()) {
       Demote(view, job);
@@ -81,9 +87,8 @@ class Tiresias final : public Scheduler {
       if (entered_) break;
       std::stable_partition(queue.begin(), queue.end(), [this](int job) { return plan_.Placed(job); });
     }
-    for (int job : view.active()) {
-      jobs_[U(job)].runs = plan_.Placed(job);
-      if (view.IsRunning(job) && !plan_.Placed(job)) jobs_[U(job)].stopped = view.now();
+    for (int job : view.running()) {
+      if (!plan_.Placed(job)) jobs_[U(job)].stopped = view.now();
     }
     if (plan_.placed().size() < view.active().size())
       decision.wake_at = std::min(decision.wake_at, NextChange(view));
@@ -94,7 +99,7 @@ class Tiresias final : public Scheduler {
     int queue = -1;
     double forgiven = 0.0;  // GPU-seconds that a promotion made it forget
     double stopped = 0.0;   // s, when it last stopped running, as far as decisions show
-    bool runs = false;      // by the last decision
+    int interruptions = 0;  // at the last decision
   };
 
   double Service(const ClusterView& view, int job) const {
@@ -135,18 +140,16 @@ class Tiresias final : public Scheduler {
   }
 
   // When the first running job drops to the next queue, the first waiting one rises to the first, or the
-  // indices are looked at again.
+  // indices are looked at again. Who is to start may do so late, or find no room on any node.
   double NextChange(const ClusterView& view) const {
     double next = gittins_ && slice_ > 0.0 ? view.now() + slice_ : kNever;
     for (int job : view.active()) {
       const Job& its = jobs_[U(job)];
       const double seconds = Service(view, job) / view.Gang(job);
-      if (!plan_.Placed(job)) {
-        if (promote_ > 0.0 && its.queue > 0 && seconds > 0.0)
-          next = std::min(next, its.stopped + promote_ * seconds);
-      } else if (U(its.queue) < thresholds_.size()) {
+      if (promote_ > 0.0 && its.queue > 0 && seconds > 0.0 && !(view.IsRunning(job) && plan_.Placed(job)))
+        next = std::min(next, its.stopped + promote_ * seconds);
+      if (plan_.Placed(job) && U(its.queue) < thresholds_.size())
         next = std::min(next, view.now() + thresholds_[U(its.queue)] / view.Gang(job) - seconds);
-      }
     }
     return std::max(next, std::nextafter(view.now(), kNever));
   }

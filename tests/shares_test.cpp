@@ -47,4 +47,22 @@ TEST_CASE("composition: GPUs that leave and gangs that are resized are shared ou
   }
 }
 
+// Two gangs of 4 share 4 GPUs, at half speed each. The outer scheduler has nothing to order when the first has ended, and the second goes
+// on with its 2; from 300 s on beside a third, each on one GPU: 250 steps left in 1,000 s.
+TEST_CASE("hierarchical: gangs on fewer GPUs than they ask for run on", "[composition]") {
+  const ScenarioData two = test::TinyData({{"a", 4}}, {{1.0}}, {{0, 100, 0, 4}, {0, 400, 0, 4}});
+  const ScenarioData three = test::TinyData({{"a", 4}}, {{1.0}}, {{0, 100, 0, 4}, {0, 400, 0, 4}, {300, 250, 0, 4}});
+  const char* elastic = "elasticity(measured=false,scaling=linear,resize_s=0,min_factor=0,max_factor=1)";
+  CHECK(test::Ends("hierarchical(inner=equal_share)", test::With(two, elastic)) == std::vector<double>{200.0, 800.0});
+  CHECK(test::Ends("hierarchical(inner=equal_share)", test::With(three, elastic)) ==
+        std::vector<double>{200.0, 1300.0, 1300.0});
+  for (const char* inner : {"equal_share", "optimus", "elastic_srpt"}) {
+    for (const char* clock : {"event", "rounds(100)"}) {
+      CAPTURE(inner, clock);
+      const std::string spec = Join("hierarchical(inner=", inner, ")");
+      CHECK(test::RunOf(spec, test::With(three, elastic, clock)).metrics.unfinished == 0);
+    }
+  }
+}
+
 }  // namespace berth

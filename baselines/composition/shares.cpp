@@ -9,10 +9,13 @@
 namespace berth {
 namespace {
 
-// Somewhere in a part of `most` GPUs.
+// Somewhere in a part of `most` GPUs, where need be on fewer than its gang.
 bool Fits(const ClusterView& view, int job, std::span<const int> most) {
   for (int type = 0; type < view.num_types(); ++type) {
-    if (view.Rate(job, type) > 0.0 && view.Gang(job) <= most[U(type)]) return true;
+    const int widest = std::min(view.MaxGang(job), most[U(type)]);
+    for (int width = view.MinGang(job); width <= widest; ++width) {
+      if (view.RateAt(job, type, width) > 0.0) return true;
+    }
   }
   return false;
 }
@@ -41,8 +44,8 @@ int Shares::Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs
   }
   int change = 0;
   for (int job : jobs) {
-    const bool stays =  // on GPUs of which some are about to go, which are beyond the part
-        !AllInService(view, job) && HeldInService(view, job) <= most_[U(view.TypeOf(job))];
+    // On fewer GPUs than its gang, or on some that are about to go, which are beyond the part.
+    const bool stays = view.IsRunning(job) && HeldInService(view, job) <= most_[U(view.TypeOf(job))];
     if (stays || Fits(view, job, most_)) {
       inner.Show(view, job);
     } else if (view.IsRunning(job)) {  // the part has shrunk below it

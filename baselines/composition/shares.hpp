@@ -4,9 +4,10 @@
 //   shares.Begin(view);                             // all idle GPUs are left
 //   for (...) running += shares.Ask(view, inner, its_jobs, held, part, decision);
 //
-// An inner scheduler is not shown jobs too large for its part, and one of those that runs is stopped. Who
-// shows it other jobs (Inner::Begin, Limit, Show) has it Decide. Devices that it chose are forgotten: it
-// counts its part's types, but device numbers are the whole cluster's.
+// An inner scheduler is not shown jobs whose fewest GPUs are too many for its part. One of those that runs is
+// stopped where what it holds is too much too. Who shows it other jobs (Inner::Begin, Limit, Show) has it
+// Decide. Devices that it chose are forgotten: it counts its part's types, but device numbers are the whole
+// cluster's.
 #pragma once
 
 #include <span>

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "data/like/fit_memory.hpp"
@@ -16,13 +17,42 @@ constexpr double kDay = 24.0 * LikeModel::kHour;
 constexpr std::size_t kLeastOwn = 20;  // jobs that a class needs to be a user's own, or of one band of limits
 constexpr std::size_t kJobsAStep = 8;  // jobs behind each step of a distribution
 
-// The largest value is moved down, within its step, so that the mean is that of the sample: the last step has
-// few of the jobs and often most of the work.
-LikeQuantiles Quantiles(std::vector<double> sample) {
+// Moves the upper values until the mean is `mean`, within the least and the largest of them: the last steps
+// have few of the jobs and often most of the work. Too high: the largest is lowered, then with it the one
+// below, and so on. Too low: the one below the largest is raised up to it, then the next. Beyond the largest
+// nothing is drawn, so that the tail ends where the sample's does and a job keeps to its limit as the log's
+// did; what is further down keeps its shape.
+void MoveMean(LikeQuantiles& of, double mean) {
+  std::vector<double>& values = of.values;
+  const std::span<double> all(values);
+  std::span<double> moved;
+  double low = values.back(), high = low;
+  std::size_t i = values.size() - 1;
+  if (of.Mean() < mean) {
+    for (; i > 0 && of.Mean() < mean; moved = all.subspan(i, 1)) low = values[--i], values[i] = high;
+  } else {
+    for (; i > 0 && of.Mean() > mean; --i) {
+      moved = all.subspan(i);
+      high = values[i], low = values[i - 1];
+      std::fill(moved.begin(), moved.end(), low);
+    }
+  }
+  for (int halving = 0; halving < 60; ++halving) {
+    const double middle = 0.5 * (low + high);
+    std::fill(moved.begin(), moved.end(), middle);
+    (of.Mean() < mean ? low : high) = middle;
+  }
+}
+
+double MeanOf(const std::vector<double>& sample) {
+  return std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(sample.size());
+}
+
+// With that mean, which lies within the sample, which is not empty.
+LikeQuantiles Quantiles(std::vector<double> sample, double mean) {
   std::sort(sample.begin(), sample.end());
   LikeQuantiles result;
   const std::size_t n = sample.size();
-  if (n == 0) return result;
   if (sample.front() == sample.back()) return {{SixDigits(sample.front())}};
   const std::size_t steps = std::clamp<std::size_t>(n / kJobsAStep, 1, LikeQuantiles::kMost - 1);
   for (std::size_t i = 0; i <= steps; ++i) {
@@ -31,12 +61,7 @@ LikeQuantiles Quantiles(std::vector<double> sample) {
     const double part = at - static_cast<double>(below);
     result.values.push_back(sample[below] + part * (sample[below + 1] - sample[below]));
   }
-  const double mean = std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(n);
-  double low = result.values[steps - 1], high = result.values[steps];
-  for (int i = 0; i < 60; ++i) {
-    result.values[steps] = 0.5 * (low + high);
-    (result.Mean() < mean ? low : high) = result.values[steps];
-  }
+  MoveMean(result, mean);
   for (double& value : result.values) value = SixDigits(value);
   return result;
 }
@@ -45,7 +70,7 @@ LikeQuantiles Quantiles(std::vector<double> sample) {
 // towards 1 by what chance alone does to such means, as their variance within a slot says (James & Stein).
 std::vector<double> Factors(const std::vector<double>& series, std::size_t first, std::size_t period) {
   std::vector<double> factors(period, 1.0);
-  const double all = std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size());
+  const double all = MeanOf(series);
   if (series.size() < 2 * period || all <= 0.0) return factors;
   double chance = 0.0, between = 0.0;
   for (std::size_t slot = 0; slot < period; ++slot) {
@@ -99,12 +124,12 @@ void FitArrivals(const std::vector<double>& arrival, LikeModel& model) {
     gaps.push_back(gap + rate(hour) * (arrival[i] - now));
     now = arrival[i], gap = 0.0;
   }
-  const double mean = std::accumulate(gaps.begin(), gaps.end(), 0.0) / static_cast<double>(gaps.size());
+  const double mean = MeanOf(gaps);
   if (mean <= 0.0) return;
   // Over whole weeks, of which the log may have a part alone: most of its days and least of its nights.
   model.per_hour = SixDigits(LikeModel::kHour / mean);
   for (double& it : gaps) it /= mean;
-  model.gaps = Quantiles(gaps);
+  model.gaps = Quantiles(gaps, 1.0);
   model.gap_memory = FitGapMemory(gaps, model.gaps, mean);
 }
 
@@ -173,8 +198,16 @@ void FitClasses(const ScenarioData& data, const Jobs& jobs, const std::vector<Cl
       if (jobs.limit_s[job] > 0.0)
         limit_s.push_back(jobs.limit_s[job]), used.push_back(jobs.run_s[job] / jobs.limit_s[job]);
     }
-    if (limit_s.empty()) of.run_s = Quantiles(std::move(run_s));
-    of.limit_s = Quantiles(std::move(limit_s)), of.limit_used = Quantiles(std::move(used));
+    const double mean_run_s = MeanOf(run_s);
+    if (limit_s.empty()) {
+      of.run_s = Quantiles(std::move(run_s), mean_run_s);
+    } else {
+      // The two are drawn apart: where they go together, the mean of the one times that of the other is
+      // not that of run times.
+      const double mean_limit_s = MeanOf(limit_s);
+      of.limit_s = Quantiles(std::move(limit_s), mean_limit_s);
+      of.limit_used = Quantiles(std::move(used), mean_run_s / mean_limit_s);
+    }
     model.classes.push_back(std::move(of));
   }
 }

@@ -1,4 +1,5 @@
 // Workloads of the artifacts of Pollux and Sia: name,time,application,num_replicas,batch_size, a job a row.
+// Times stay as they are: the artifacts' rounds, and their published figures, count from the same 0.
 #include "data/adaptive_jobs.hpp"
 
 #include <algorithm>

@@ -63,7 +63,7 @@ class Reader {
   Reader(const std::string& path, const ScenarioSettings& settings)
       : file_(path), data_(BaseScenario(settings, path.substr(path.find_last_of('/') + 1), path)) {}
 
-  Scenario Read(const std::string& path) {
+  Scenario Read(const std::string& path, const ScenarioSettings& settings) {
     std::string line;
     const Layout* layout = nullptr;
     while (file_.Next(line)) {
@@ -78,9 +78,9 @@ class Reader {
     }
     if (lines_.empty()) throw Error(Join(path, ": expected a job a line, found no lines"));
     if (changing_ > 0) AddChanges();
-    return Scenario(std::move(data_), [path, lines = std::move(lines_)](int job) {
-      return Join(path, ":", lines[static_cast<std::size_t>(job)]);
-    });
+    Scenario log(std::move(data_),
+                 [&](int job) { return Join(path, ":", lines_[static_cast<std::size_t>(job)]); });
+    return FromOrigin(std::move(log), settings, path);
   }
 
  private:
@@ -158,7 +158,7 @@ class Reader {
 Scenario ReadGavelTrace(const std::string& path, const ScenarioSettings& settings) {
   if (settings.cluster.types.empty())
     throw Error(Join(path, ": a trace says nothing of its cluster: give --cluster"));
-  return Reader(path, settings).Read(path);
+  return Reader(path, settings).Read(path, settings);
 }
 
 }  // namespace

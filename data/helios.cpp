@@ -3,7 +3,7 @@
 // of Deep Learning Workloads in Large-Scale GPU Datacenters", SC 2021. Columns, in any order:
 //   job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue
 // Read as the authors' simulator reads it (HeliosArtifact, framework/QSSF Service/utils.py, trace_process):
-//   arrival   submit_time, in seconds from the first job that is kept;
+//   arrival   submit_time;
 //   run time  duration (end_time less start_time), whatever became of the job: it held its GPUs;
 //   tenant    vc, the virtual cluster.
 // Left out and counted in the provenance: jobs without GPU, jobs that ran no second, and those in a state
@@ -63,9 +63,6 @@ Scenario ReadHelios(const std::string& path, const ScenarioSettings& settings) {
       jobs.push_back(job);
     }
   }
-  double first = kNever;
-  for (const RigidJob& job : jobs) first = std::min(first, job.submit);
-  for (RigidJob& job : jobs) job.submit -= first;
   return RigidScenario(path, settings, settings.cluster, std::move(jobs), std::move(tenants),
                        Join(" (left out: ", without_gpu, " jobs without GPU, ", no_second,
                             " that ran no second, ", not_ended, " that had not ended)"));

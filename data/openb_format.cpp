@@ -90,7 +90,8 @@ Scenario ReadOpenb(const std::string& path, const ScenarioSettings& settings) {
     }
     jobs.allowed.push_back(types);
   }
-  return Scenario(std::move(data), [&](int job) { return Join(path, ":", pods[U(job)].line); });
+  Scenario log(std::move(data), [&](int job) { return Join(path, ":", pods[U(job)].line); });
+  return FromOrigin(std::move(log), settings, path);
 }
 
 }  // namespace

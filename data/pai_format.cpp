@@ -1,7 +1,7 @@
 // PAI's tasks as jobs and its machines as the cluster (pai.hpp). The trace to name is pai_task_table; the
 // other tables are looked for in its folder. A task is what gets its instances' GPUs at once, so every task
 // with GPUs is a job of its own, at 1 step/s on every type: the trace measures no speed.
-//   arrival   when its job was submitted (start_time in pai_job_table), in the trace's seconds;
+//   arrival   when its job was submitted (start_time in pai_job_table);
 //   run time  the mean of its instances' where pai_instance_table is there; else from the task's start to its
 //             end, waiting for instances included;
 //   GPUs      its instances packed on as few as hold them: a share of one (gpu_milli, feature sharing with

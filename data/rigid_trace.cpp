@@ -61,8 +61,9 @@ Scenario RigidScenario(const std::string& path, const ScenarioSettings& settings
     if (types) table.allowed.push_back(job.allowed != 0 ? job.allowed : every_type);
     if (demands) table.demand.insert(table.demand.end(), {job.cores, job.memory_gb});
   }
-  return Scenario(std::move(data),
-                  [&](int job) { return Join(path, ":", jobs[static_cast<std::size_t>(job)].line); });
+  Scenario log(std::move(data),
+               [&](int job) { return Join(path, ":", jobs[static_cast<std::size_t>(job)].line); });
+  return FromOrigin(std::move(log), settings, path);
 }
 
 }  // namespace berth

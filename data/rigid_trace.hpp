@@ -13,11 +13,11 @@ namespace berth {
 
 struct RigidJob {
   std::int64_t id = 0;
-  double submit = 0.0;                                          // s
+  double submit = 0.0;                                          // s, >= 0
   double seconds = 0.0;                                         // it ran, > 0
   int gang = 1;                                                 // devices
   double requested = std::numeric_limits<double>::quiet_NaN();  // s
-  double deadline = kNever;                                     // s, absolute
+  double deadline = kNever;                                     // s, as submit
   int gpu_milli = 1000;                                         // thousandths of each device
   std::uint64_t allowed = 0;                                    // bits of types; 0 = all
   double cores = 0.0, memory_gb = 0.0;                          // of a node, for each device
@@ -33,7 +33,8 @@ void NeedCluster(const std::string& path, const ScenarioSettings& settings);
 int TenantNamed(const std::string& name, std::vector<Tenant>& tenants);
 
 // Sorts by submit time, keeping the order of equal ones, and validates; errors begin with "path:line".
-// Columns that no job states stay empty. `cluster` has at least one type. `note`, such as what the reader
+// Times are then counted from the settings' origin, or the first submit time. Columns that no job states stay
+// empty. `cluster` has at least one type. `note`, such as what the reader
 // left out, stands behind the path in the provenance. `kinds` are the names of job types; none = one, "job".
 Scenario RigidScenario(const std::string& path, const ScenarioSettings& settings, const ClusterSpec& cluster,
                        std::vector<RigidJob> jobs, std::vector<Tenant> tenants = {},

@@ -5,9 +5,10 @@
 
 namespace berth {
 
-// Jobs [begin, begin + count) alone on an idle cluster, with their times as in the log (Slice counts them
-// from the first job's arrival): the scores F1 to F4 and the published bugs read absolute times
-// (f1_score in RLScheduler's HPCSimPickJobs.py). Throws Error where the log has no such jobs.
+// Jobs [begin, begin + count) alone on an idle cluster, with their times as in `log` (Slice counts them from
+// the first job's arrival): the scores F1 to F4 and the published bugs read absolute times (f1_score in
+// RLScheduler's HPCSimPickJobs.py), so that published figures need a log that was read with origin_s = 0.
+// Throws Error where the log has no such jobs.
 Scenario Sequence(const Scenario& log, int begin, int count, const Clock& clock);
 
 }  // namespace berth

@@ -7,6 +7,7 @@
 //               counted in the provenance;
 //   request     field 9; the run time where it is not stated;
 //   order       by job number; where that is not the order of submission, then by submission.
+// Field 2 counts from any moment; F1 to F4 of its tables read it as it is (settings' origin_s = 0).
 // The cluster is the header's MaxProcs processors on MaxNodes nodes, unless one is given.
 #include <algorithm>
 #include <array>

@@ -31,6 +31,14 @@ namespace berth {
 ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& name,
                           const std::string& provenance);
 
+// What the scenario's time 0 is in a log's own times: the settings' origin, or its first arrival. Error for
+// an origin after that.
+double OriginOf(const ScenarioSettings& settings, double first_arrival_s, const std::string& path);
+
+// A log in its own times, which are checked, counted from that origin. Settings of features stay: their
+// times are the scenario's.
+Scenario FromOrigin(Scenario log, const ScenarioSettings& settings, const std::string& path);
+
 // A resolved spec with one parameter's text replaced: by what a nested spec resolved to.
 std::string WithParam(const std::string& resolved, const std::string& param, const std::string& value);
 

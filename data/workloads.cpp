@@ -39,6 +39,24 @@ ScenarioData BaseScenario(const ScenarioSettings& settings, const std::string& n
   return data;
 }
 
+double OriginOf(const ScenarioSettings& settings, double first_arrival_s, const std::string& path) {
+  const double origin = settings.origin_s.value_or(first_arrival_s);
+  if (origin > first_arrival_s)
+    throw Error(Join(path, ": expected no arrival before the origin, found one ", origin - first_arrival_s,
+                     " s before"));
+  return origin;
+}
+
+Scenario FromOrigin(Scenario log, const ScenarioSettings& settings, const std::string& path) {
+  BERTH_CHECK(log.num_jobs() > 0, path);
+  const double origin = OriginOf(settings, log.data().jobs.arrival.front(), path);
+  if (origin == 0.0) return log;
+  ScenarioData data = log.data();
+  for (double& arrival : data.jobs.arrival) arrival -= origin;
+  for (double& deadline : data.jobs.deadline) deadline -= origin;
+  return Scenario(std::move(data));
+}
+
 std::string WithParam(const std::string& resolved, const std::string& param, const std::string& value) {
   Spec spec = ParseSpec(resolved);
   for (auto& [key, text] : spec.params) {

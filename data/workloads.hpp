@@ -28,9 +28,11 @@ struct JobTypeFacts {
 // What a scenario is given beside its jobs; unset members keep the source's own values.
 struct ScenarioSettings {
   ClusterSpec cluster;  // empty = the source's own (files)
-  // What tables of jobs name, and when their time is 0 (as they write it; the first arrival unless stated).
+  // What tables of jobs name.
   std::vector<Tenant> tenants;
   std::vector<JobTypeFacts> job_types;
+  // When a log's or table's time is 0, as it writes times (s; dates since 1970): the first arrival unless
+  // stated. Of sacct and decisions always the first arrival, of adaptive its own 0.
   std::optional<double> origin_s;
   std::uint64_t seed = 0;  // of estimates
   Clock clock;

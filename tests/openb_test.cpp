@@ -41,7 +41,7 @@ TEST_CASE("openb: pods become jobs that hold parts of GPUs, on types by model an
   CHECK(data.cluster.types[2].name == "T4x4");
   CHECK(data.cluster.types[2].count == 4);
   REQUIRE(scenario.num_jobs() == 2);
-  CHECK(data.jobs.arrival == std::vector<double>{50, 100});
+  CHECK(data.jobs.arrival == std::vector<double>{0, 50});  // from the first that is a job
   CHECK(data.jobs.total_steps == std::vector<double>{200, 60});
   CHECK(data.jobs.gpu_milli == std::vector<int>{1000, 250});
   CHECK(data.jobs.allowed == std::vector<std::uint64_t>{7, 6});

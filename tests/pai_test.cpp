@@ -94,7 +94,7 @@ TEST_CASE("pai: tasks become jobs on a cluster of the machines", "[readers]") {
   CHECK(data.cluster.types[2].memory_gb == 16.0);
   // Lines 3 and 4 were submitted at 50, line 1 at 100.
   CHECK(data.jobs.id == std::vector<std::int64_t>{3, 4, 1});
-  CHECK(data.jobs.arrival == std::vector<double>{50, 50, 100});
+  CHECK(data.jobs.arrival == std::vector<double>{0, 0, 50});
   CHECK(data.jobs.total_steps == std::vector<double>{200, 10, 290});  // end - start of the task
   // 3 halves need two GPUs, 1 x 200% are two, 2 quarters are half of one.
   CHECK(data.jobs.gang == std::vector<int>{2, 2, 1});

@@ -9,11 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "data/sequence.hpp"
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
 #include "env/base/rng.hpp"
-#include "env/features/table.hpp"
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
 #include "tests/errors.hpp"
@@ -70,7 +68,7 @@ TEST_CASE("swf: the loading rules of RLScheduler", "[readers]") {
   const ScenarioData& data = scenario.data();
   REQUIRE(scenario.num_jobs() == 3);
   CHECK(data.jobs.id == std::vector<std::int64_t>{5, 7, 8});
-  CHECK(data.jobs.arrival == std::vector<double>{20, 50, 55});  // as in the log, not from 0
+  CHECK(data.jobs.arrival == std::vector<double>{0, 30, 35});
   CHECK(data.jobs.total_steps == std::vector<double>{30, 100, 10});
   CHECK(data.jobs.requested_s == std::vector<double>{30, 200, 10});
   CHECK(data.jobs.gang == std::vector<int>{6, 4, 4});  // 3 processors are two nodes of two
@@ -144,13 +142,13 @@ TEST_CASE("philly and itp: columns by name, tenants, deadlines", "[readers]") {
 
   const Scenario itp = ReadText(folder, "itp", kItp + "a-b,100,700,2\nc-d,100,600,1\n", "v100=4");
   CHECK(itp.data().jobs.id == std::vector<std::int64_t>{0, 1});
-  CHECK(itp.data().jobs.arrival == std::vector<double>{100, 100});
+  CHECK(itp.data().jobs.arrival == std::vector<double>{0, 0});
   CHECK(itp.data().jobs.deadline.empty());
   const Scenario second = ReadText(folder, "itp",
                                    "job_id,submission_time,num_iteration,model_name,deadline,batch_size,num_"
                                    "gpu,duration\nu,5,9,vgg,905,32,2,700\n",
                                    "v100=4");
-  CHECK(second.data().jobs.deadline == std::vector<double>{905});
+  CHECK(second.data().jobs.deadline == std::vector<double>{900});
   CHECK(second.data().jobs.gang == std::vector<int>{2});
 }
 
@@ -294,29 +292,6 @@ TEST_CASE("cli: a log converts, simulates, and a bad one ends with one line and 
         bad.expected);
   }
   CHECK(ReadScenario(folder / "s.h5").Hash() == stored.Hash());
-}
-
-TEST_CASE("sequences keep the log's times; slices count from their first job", "[readers]") {
-  const TemporaryFolder folder;
-  const Scenario log =
-      ReadText(folder, "swf",
-               kHeader + Swf("1", "10", "100", "16", "-1", "200") + Swf("2", "20", "30", "2", "-1", "40") +
-                   Swf("3", "25", "9", "2", "-1", "40"));
-  const Scenario cut = Sequence(log, 1, 2, {ClockKind::kHpc});
-  CHECK(cut.data().jobs.arrival == std::vector<double>{20, 25});
-  CHECK(cut.data().jobs.id == std::vector<std::int64_t>{2, 3});
-  CHECK(cut.data().clock.ToString() == "hpc");
-  CHECK(Slice(log, 1, 3).data().jobs.arrival == std::vector<double>{0, 5});
-  // Outages, prices and hours of the day stand where the jobs' times do; a job that is left out keeps nobody waiting.
-  const std::string outage = "failures(mtbf_h=0,events=4000:5000:node:cpu/0)", prices = ";power(electricity_price=1:2:3)";
-  ScenarioData data = log.data();
-  data.clock = {ClockKind::kEvent};
-  for (double& arrival : data.jobs.arrival) arrival += 3600.0;
-  data.features = ParseFeatures(outage + prices + ";stages(after=2>1:3>2)");
-  const Scenario timed = Sequence(Scenario(data), 1, 2, {ClockKind::kEvent});
-  CHECK(timed.data().jobs.arrival == std::vector<double>{3620, 3625});
-  CHECK(ToString(timed.data().features) == ToString(ParseFeatures(outage + prices + ";stages(after=3>2)")));
-  CHECK_THROWS_WITH(Sequence(log, 2, 2, {}), Catch::Contains("expected 2 jobs from 2 on, found 3 jobs"));
 }
 
 TEST_CASE("the public logs read with the jobs and GPU-hours that they hold", "[readers]") {

@@ -250,8 +250,9 @@ Scenario ReadTable(const std::string& path, const JobTableRequest& request, Opti
 Scenario ReadTrace(const std::string& path, const std::string& format, Options& options) {
   if (format == kTableFormat) return ReadTable(path, {}, options);
   const FormatInfo& info = *InOption(options, "format", [&] { return &FindFormat(format); });
-  const ScenarioSettings settings = ResolveSettings(options, "", info.default_clock);
+  ScenarioSettings settings = ResolveSettings(options, "", info.default_clock);
   SayWhatIsOfTables(settings, options);
+  settings.origin_s.reset();
   if (info.beside != nullptr) {
     for (const std::string& file : info.beside(path)) options.AddRead("format", file);
   }

@@ -67,10 +67,10 @@ struct LikeModel {
   static constexpr int kHours = 24, kDays = 7;
   static constexpr double kHour = 3600.0;  // s
 
-  double per_hour = 0.0;      // mean arrivals; 0 = all jobs come at once
-  std::vector<double> hours;  // [24] rate by the hour of the day, over its mean; the log's time 0 is hour 0
-  std::vector<double> days;   // [7] the same by the day of the week
-  LikeQuantiles gaps;         // between arrivals, over their mean, at the rate that holds meanwhile
+  double per_hour = 0.0;              // mean arrivals; 0 = all jobs come at once
+  std::vector<double> hours;          // [24] rate by the hour of the day, over its mean; time 0 is hour 0
+  std::vector<double> days;           // [7] the same by the day of the week
+  LikeQuantiles gaps;                 // between arrivals, over their mean, at the rate that holds meanwhile
   LikeMemory gap_memory, job_memory;  // of gaps; of users and classes, and run times within these
   std::vector<LikeUser> users;        // empty = the log names none
   std::vector<LikeClass> classes;

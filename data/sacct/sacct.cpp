@@ -405,6 +405,7 @@ Scenario Read(const std::string& path, const ScenarioSettings& given) {
   if (!gone.empty()) features += Join(features.empty() ? "" : ";", "failures(mtbf_h=0,events=", gone, ")");
   ScenarioSettings settings = given;
   settings.features = ParseFeaturesBeside(ParseFeatures(features), ToString(settings.features));
+  settings.origin_s = 0.0;  // of the jobs and outages as they are now
   std::string note = reader.counts.Lines();
   if (!note.empty()) note = Join(" (", note, ")");
   return RigidScenario(path, settings, site.cluster, std::move(reader.jobs), std::move(reader.tenants), note,

@@ -256,10 +256,7 @@ JobTableScenario ReadJobTable(const std::string& path, const JobTableRequest& re
              "': expected seconds, or dates such as 2024-03-01, found dates without '-' in every row"));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const JobRow& a, const JobRow& b) { return a.arrival < b.arrival; });
-  const double first = rows.front().arrival, origin = settings.origin_s.value_or(first);
-  if (origin > first)
-    throw Error(
-        Join(path, ": expected no arrival before the origin, found one ", origin - first, " s before"));
+  const double origin = OriginOf(settings, rows.front().arrival, path);
   if (reader.columns().Has(JobField::kTenant)) {
     std::vector<int> place;
     data.tenants = TenantsOf(reader, settings, place);

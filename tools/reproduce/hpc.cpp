@@ -118,7 +118,9 @@ std::string WithParams(const std::string& spec, const std::string& params) {
 const Scenario& HpcRuns::Log(const char* file) {
   const auto found = logs_.find(file);
   if (found != logs_.end()) return found->second;
-  return logs_.emplace(file, FindFormat("swf").read(Join(folder_, "/", file), {})).first->second;
+  ScenarioSettings as_logged;  // as F1 to F4 read times
+  as_logged.origin_s = 0.0;
+  return logs_.emplace(file, FindFormat("swf").read(Join(folder_, "/", file), as_logged)).first->second;
 }
 
 const ResultRow& HpcRuns::Get(const HpcSetting& setting, Semantics semantics, bool official,

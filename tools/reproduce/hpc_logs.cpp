@@ -100,8 +100,7 @@ HpcLogs RunHpcLogs(const std::string& traces) {
               : std::max(facts.largest, static_cast<int>(std::ceil(facts.demand / kLoad / 8.0)) * 8);
     ScenarioData data = first.data();
     if (!batch) data.cluster = On(gpus).cluster;
-    const Scenario scenario =
-        Slice(Scenario(std::move(data)), 0, first.num_jobs());  // times from the first arrival
+    const Scenario scenario(std::move(data));
     const std::string load = Fixed(facts.demand / gpus, 2), demand = Fixed(facts.demand, 0);
     const bool held =
         scenario.num_jobs() == log.jobs && (*log.demand == '\0' || log.demand == (batch ? load : demand));

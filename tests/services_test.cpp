@@ -90,6 +90,19 @@ TEST_CASE("batches are those of a plain replay") {
   }
 }
 
+// M/D/1: whoever finds the replica idle is answered exactly at the SLO, and that is a share of 1 - rho at any time of the run.
+TEST_CASE("an answer exactly at its SLO is in time, however late it is in the run") {
+  RequestQueue queue = Queue({0.02, 0.01, 0.03, 1}, 20.0, /*seed=*/1);
+  queue.SetReplicas(0.0, {0}, {1.0});
+  std::int64_t answered = 0, in_time = 0;
+  for (double until : {20000.0, 200000.0, 220000.0}) {
+    queue.PlayUntil(until);
+    const double share = static_cast<double>(queue.within_slo() - in_time) / static_cast<double>(queue.answered() - answered);
+    CHECK(share == Approx(0.4).margin(0.01));
+    answered = queue.answered(), in_time = queue.within_slo();
+  }
+}
+
 TEST_CASE("streams have the rates that they state") {
   const auto count = [](RequestStream::Settings settings, double seconds) {
     RequestStream stream(settings, Stream(3, Purpose::kTest));

@@ -18,7 +18,8 @@ std::span<const Field<LatencySettings>> LatencySettings::Fields() {
   static const std::array kFields = {
       Field<S>{"seconds", &S::seconds, "from what a decision sees to its effect", 0, 86400},
       Field<S>{"cadence", &S::cadence, "events: whenever the clock has a decision; periodic; or both"},
-      Field<S>{"period_s", &S::period_s, "periodic, both: decisions at multiples of it", 1},
+      Field<S>{"period_s", &S::period_s,
+               "periodic, both: decisions at multiples of it, or as soon as the scheduler is not busy", 1},
       Field<S>{"launch_s", &S::launch_s, "that a start holds its GPUs before the job makes progress", 0,
                86400},
   };

@@ -12,7 +12,7 @@
 // A job uses what its type can (JobTypeTraits::utilization) of the compute that it is given where it shares a
 // GPU, on a slice no more than the slice has, for the share of a step's time that its
 // GPUs work (at full clocks, so that what it uses does not depend on what it draws). An
-// exchange of gradients counts as work, and so do restores and saves: frameworks keep GPUs clocked for them.
+// exchange of gradients counts as work. Restores and saves draw as steps do: frameworks keep GPUs clocked.
 // What is not a job uses what its feature says (DeviceLoad).
 //
 // A job runs at the pace of its slowest GPU. At a level of relative speed s it makes 1 / (beta (1/s - 1) + 1)

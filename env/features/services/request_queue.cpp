@@ -122,12 +122,17 @@ void RequestQueue::SetReplicas(double now, const std::vector<int>& ids, const st
   }
 }
 
+// An answer at its SLO but for what a sum of times is rounded by is in time.
+bool RequestQueue::Late(double arrival, double now) const {
+  return now - arrival > settings_.slo_s + 1e-12 * now;
+}
+
 void RequestQueue::Finish(Replica& replica) {
   for (double arrival : replica.batch) {
     const double latency = replica.free_at - arrival;
     latencies_.Add(latency);
     latency_s_ += latency;
-    within_slo_ += latency <= settings_.slo_s;
+    within_slo_ += Late(arrival, replica.free_at) ? 0 : 1;
   }
   answered_ += static_cast<std::int64_t>(replica.batch.size());
   busy_s_ += replica.free_at - replica.began;
@@ -146,7 +151,8 @@ void RequestQueue::Take(Replica& replica, double now) {
 }
 
 int RequestQueue::overdue() const {  // they wait in the order in which they came
-  return static_cast<int>(std::lower_bound(waiting_.begin(), waiting_.end(), played_s_ - settings_.slo_s) -
+  return static_cast<int>(std::partition_point(waiting_.begin(), waiting_.end(),
+                                               [this](double arrival) { return Late(arrival, played_s_); }) -
                           waiting_.begin());
 }
 

@@ -98,6 +98,7 @@ class RequestQueue {
     double began = 0.0;         // of the batch
     std::vector<double> batch;  // arrivals of what it works on
   };
+  bool Late(double arrival, double now) const;  // by then longer than slo_s in the system
   void Finish(Replica& replica);
   void Take(Replica& replica, double now);
 

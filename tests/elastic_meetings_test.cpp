@@ -218,4 +218,23 @@ TEST_CASE("partitions: a GPU is cut when its replica is not wanted any more") {
   CHECK(seen == 1);
 }
 
+// 5 GPUs of which 0, a gang of 2, holds 3 until 800 s, and 1 holds one. The gang of 4 that comes at 100 s can start when 0 ends; 3 would
+// still run then, so it starts behind the gang.
+TEST_CASE("easy, conservative: who ends gives back what it holds, not its gang") {
+  const ScenarioData data = V100s(5, {{0, 1200, 0, 2}, {0, 2000}, {100, 100, 0, 4}, {100, 1500}}, kLinear + "2)");
+  for (const char* spec : {"easy", "conservative"}) {
+    CAPTURE(spec);
+    const std::unique_ptr<Scheduler> rule = test::Make(spec);
+    const Simulator fresh{Scenario(data)};
+    rule->Reset(fresh.View(Knowledge::kOracle));
+    const Simulator sim = Finish(data, [&](const Simulator& s, Decision& d) {
+      d.Clear();
+      if (s.now() > 0.0) return rule->Decide(s.View(Knowledge::kOracle), d);
+      d.StartAt(0, 0, 3);
+      d.Start(1, 0);
+    });
+    CHECK(sim.state().completion == std::vector<double>{800.0, 2000.0, 900.0, 2400.0});
+  }
+}
+
 }  // namespace berth

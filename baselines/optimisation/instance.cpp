@@ -39,7 +39,7 @@ void Describe(const ClusterView& view, Instance& instance) {
   }
   for (int job : view.running()) {
     auto& free_at = instance.free_at[U(view.TypeOf(job))];
-    free_at.insert(free_at.end(), U(LeftToOthers(view, job, view.Gang(job))),
+    free_at.insert(free_at.end(), U(LeftToOthers(view, job, view.Width(job))),
                    view.RemainingSeconds(job, view.TypeOf(job)));
   }
   for (auto& free_at : instance.free_at) std::sort(free_at.begin(), free_at.end());

@@ -72,7 +72,7 @@ void ConservativeBackfill::Fill(const ClusterView& view, ScoreQueue& queue, Plan
   releases_.clear();
   for (int job : view.running()) {
     releases_.push_back(
-        {EstimatedRelease(view, job), view.TypeOf(job), LeftToOthers(view, job, view.Gang(job))});
+        {EstimatedRelease(view, job), view.TypeOf(job), LeftToOthers(view, job, view.Width(job))});
   }
   std::sort(releases_.begin(), releases_.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
   for (int type = 0; type < view.num_types(); ++type) Profile(type).Reset(view.now(), plan.room(type));

@@ -69,7 +69,7 @@ const std::vector<Release>& ReleaseOrder::First(const ClusterView& view, const P
   const OfType& its = types_[U(type)];
   const double slack = kRounding * view.now();
   const auto release = [&](int job) {
-    return Release{EstimatedRelease(view, job), job, LeftToOthers(view, job, view.Gang(job))};
+    return Release{EstimatedRelease(view, job), job, LeftToOthers(view, job, view.Width(job))};
   };
   // Everybody whose estimate may be as early as the one that completes the `gpus`, by their keys.
   double horizon = kNever;

@@ -193,6 +193,15 @@ def check_load():
         style.plt.close(figure)
 
 
+def check_lost():
+    """Of three jobs in two workloads: some finish in each, in one alone, or none."""
+    nan = numpy.nan
+    for unfinished, mean, says in ((1, 5.0, "its figures are over the others, open_at_end over all"),
+                                   (2, nan, "it has no figures of jobs, since none finished in a workload"), (3, nan, "it has no figures of jobs")):
+        found = page.lost_jobs("a<b", unfinished, 3, mean)
+        expect(found == f"<p>a&lt;b: {unfinished} of 3 measured jobs did not finish; {says}.</p>\n", f"lost: {found}")
+
+
 def check_part():
     """Spans of 2 GPUs in 0-10, 10-20, 20-30 and 30-40 s and an outage in all of it, by hand: a page of 8 bars around 10-20 s has no room
     for the last one, of 4 for what is there alone; what is there at once is shown, however much it is."""
@@ -273,6 +282,7 @@ def check_parts():
     check_tails()
     check_load()
     check_part()
+    check_lost()
     # 60,000 steps in 1,500 bins: one spike up, one down; every bin keeps its least and its largest.
     random = numpy.random.default_rng(0)
     time, jobs = numpy.sort(random.random(60000)), random.integers(0, 50, 60000)

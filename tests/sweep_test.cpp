@@ -608,6 +608,19 @@ TEST_CASE("sweep: its file says what its table says, and its page has a figure o
     CHECK(fs::file_size(folder / Join("page/", figure, ".png")) > 5000);
   }
   CHECK(page.find("http") == std::string::npos);
+  CHECK(page.find("95% bootstrap") != std::string::npos);
+  CHECK(page.find("did not finish") == std::string::npos);
+  // Of two GPUs and 60 jobs at once nobody may wait, so that no job of the window ends; and one seed has no intervals.
+  const Outcome lost = Berth(folder, "sweep --over v100=2,3 --workload 'synthetic(rate=0,jobs=60)' --cluster v100={v100} --schedulers srpt "
+                                     "'fcfs(queue_limit=0)' --seeds 0:1 --window 30:40 --out l --report lost");
+  CAPTURE(lost.error);
+  REQUIRE(lost.code == 0);
+  const std::string lines = Slurp(folder / "lost/index.html");
+  CHECK(lines.find("<p>v100=2, fcfs(queue_limit=0): 10 of 10 measured jobs did not finish; it has no figures of jobs.</p>") !=
+        std::string::npos);
+  CHECK(lines.find("srpt: ") == std::string::npos);
+  CHECK(lines.find("<td title=\"srpt\">srpt</td>") != std::string::npos);
+  CHECK(lines.find("95%") == std::string::npos);
 }
 
 }  // namespace berth

@@ -95,7 +95,9 @@ void PrintUnfinished(const std::string& scheduler, const Metrics& metrics) {
   std::cout << scheduler << ": " << metrics.unfinished << " of " << metrics.jobs + metrics.unfinished
             << " measured jobs did not finish; "
             << (metrics.jobs == 0 ? "it has no figures of jobs"
-                                  : "its figures are over the others, open_at_end over all")
+                : std::isnan(metrics.mean_jct_s)
+                    ? "it has no figures of jobs, since none finished in a workload"
+                    : "its figures are over the others, open_at_end over all")
             << "\n";
 }
 

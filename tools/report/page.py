@@ -87,12 +87,17 @@ def overloaded(e):
             "and are not to be averaged or compared.</p>" if any(unstable(e)) else "")
 
 
+def lost_jobs(name, unfinished, measured, mean):
+    """Means are over the other jobs; they are NaN where a workload has none."""
+    figures = ("it has no figures of jobs" if unfinished == measured else
+               "it has no figures of jobs, since none finished in a workload" if np.isnan(mean) else
+               "its figures are over the others, open_at_end over all")
+    return f"<p>{html.escape(name)}: {unfinished} of {measured} measured jobs did not finish; {figures}.</p>\n"
+
+
 def lost(e):
-    """Jobs that did not finish: means are over the others."""
     total = e["jct_s"][0].size
-    return "".join(f"<p>{html.escape(spec)}: {n} of {total} measured jobs did not finish; "
-                   f"{'its figures are over the others, open_at_end over all' if n < total else 'it has no figures of jobs'}.</p>"
-                   for spec, n in zip(e.schedulers, e.unfinished) if n)
+    return "".join(lost_jobs(spec, n, total, mean) for spec, n, mean in zip(e.schedulers, e.unfinished, e["mean_jct_s"].mean(axis=1)) if n)
 
 
 def alike(e):

@@ -42,6 +42,10 @@ class Sweep:
             self.scheduler = strings(summary["scheduler"])
             self.unstable = summary["unstable"][()].astype(bool)
             self.unfinished = summary["unfinished"][()]
+            jobs = {}  # measured, of a cell and scheduler
+            for run in zip(file["cell"][()], strings(file["scheduler"]), file["jobs"][()] + file["unfinished"][()]):
+                jobs[run[:2]] = jobs.get(run[:2], 0) + run[2]
+            self.measured = [jobs[row] for row in zip(summary["cell"][()], self.scheduler)]
             self.ratio = summary["ratio"][()]
             self.mean = {key: summary["metrics"][key][()] for key in summary["metrics"]}
             self.low = {key: summary["low"][key][()] for key in summary["low"]}
@@ -52,6 +56,16 @@ class Sweep:
                                         file["front/units"][()])) if self.front is not None else []
         self.schedulers = list(dict.fromkeys(self.scheduler))
         self.seeds = next((line.split("=", 1)[1] for line in self.config.splitlines() if line.startswith("seeds=")), "")
+
+    @property
+    def usable(self):
+        """[L] Did every job finish, and does the cluster keep up?"""
+        return ~self.unstable & (self.unfinished == 0)
+
+    @property
+    def several(self):
+        """Has anything an interval, which one seed has not?"""
+        return any(np.isfinite(low).any() for low in (*self.low.values(), self.ratio[:, 1]))
 
     def values(self, axis):
         """In the order in which they were given."""
@@ -81,10 +95,10 @@ def panel(s, axes, along, lines, mean, low, high):
         x, y = s.place(along)[at], mean[at]
         axes.plot(x, y, **drawn[k])
         axes.fill_between(x, low[at], high[at], color=drawn[k]["color"], alpha=0.15, linewidth=0)
-        late = s.unstable[at]
+        hollow = ~s.usable[at]
         colour = drawn[k]["color"]
-        axes.plot(x[~late], y[~late], "o", color=colour, markersize=3.5)
-        axes.plot(x[late], y[late], "o", color=colour, markersize=4.5, markerfacecolor="white")
+        axes.plot(x[~hollow], y[~hollow], "o", color=colour, markersize=3.5)
+        axes.plot(x[hollow], y[hollow], "o", color=colour, markersize=4.5, markerfacecolor="white")
     if along not in s.numeric:
         axes.set_xticks(range(len(s.values(along))), s.values(along))
     elif len(s.values(along)) <= MOST_TICKS:
@@ -116,11 +130,10 @@ def front(s):
     x, y = s.mean[a] / a_unit, s.mean[b] / b_unit
     figure, axes = plt.subplots(figsize=(8.5, 5.0), layout="constrained")
     drawn = looks(s.schedulers)
-    usable = ~s.unstable & (s.unfinished == 0)
     for k, scheduler in enumerate(s.schedulers):
         own = np.array([name == scheduler for name in s.scheduler])
-        axes.plot(x[own & usable], y[own & usable], "o", color=drawn[k]["color"], markersize=5)
-        axes.plot(x[own & ~usable], y[own & ~usable], "o", color=drawn[k]["color"], markersize=5, markerfacecolor="white")
+        axes.plot(x[own & s.usable], y[own & s.usable], "o", color=drawn[k]["color"], markersize=5)
+        axes.plot(x[own & ~s.usable], y[own & ~s.usable], "o", color=drawn[k]["color"], markersize=5, markerfacecolor="white")
     axes.plot(x[s.front], y[s.front], color="black", linewidth=1.0, zorder=1)
     middle = (np.nanmin(x) + np.nanmax(x)) / 2
     for n, i in enumerate(s.front[:MOST_NAMED]):
@@ -151,25 +164,33 @@ def figures(s):
             where = ", ".join(f"{axis} = {value}" for axis, value in fixed.items())
             left = f" {len(combinations) - MOST_FIGURES} combinations are not drawn." if n + 1 == MOST_FIGURES < len(combinations) else ""
             yield Figure(name, title[:1].upper() + title[1:] + (f" ({where})" if where else ""),
-                         "Bands are 95% intervals over the seeds; hollow where the cluster does not keep up." + left,
+                         ("Bands are 95% intervals over the seeds. " if np.isfinite(low).any() else "")
+                         + "Hollow: jobs were lost, and the figure is over the others, or the cluster does not keep up." + left,
                          lambda t=title, f=fixed, m=mean, lo=low, hi=high: facets(s, t, f, m, lo, hi))
 
 
 def table(s):
     head = [*s.axes, "scheduler", *(title for _, title, _ in s.shown), "ratio"]
+    names = dict(zip(s.schedulers, labels(s.schedulers)))
     rows = ""
     for i in range(min(MOST_ROWS, len(s.scheduler))):
-        cells = [*(values[i] for values in s.axes.values()), labels([s.scheduler[i]])[0]]
+        cells = []
         for key, _, unit in s.shown:
             bounds = (s.low[key][i] / unit, s.high[key][i] / unit)
             cells.append(page.with_interval(s.mean[key][i] / unit, *bounds, 2) + ("†" if key == "mean_jct_s" and s.unstable[i] else ""))
         cells.append(page.with_interval(*s.ratio[i], 3))
         on_front = s.front is not None and i in s.front
-        rows += f"<tr{' class=chosen' if on_front else ''}>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>\n"
+        rows += f"<tr{' class=chosen' if on_front else ''}>"
+        rows += "".join(f"<td>{html.escape(values[i])}</td>" for values in s.axes.values())
+        rows += f'<td title="{html.escape(s.scheduler[i])}">{html.escape(names[s.scheduler[i]])}</td>'
+        rows += "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>\n"
     more = f"<p>{len(s.scheduler) - MOST_ROWS} more rows stand in summary.csv.</p>" if len(s.scheduler) > MOST_ROWS else ""
     late = page.overloaded({"unstable": s.unstable}) if s.unstable.any() else ""
+    lost = "".join(page.lost_jobs(", ".join([*(f"{axis}={values[i]}" for axis, values in s.axes.items()), s.scheduler[i]]),
+                                  s.unfinished[i], s.measured[i], s.mean["mean_jct_s"][i])
+                   for i in np.flatnonzero(s.unfinished[:MOST_ROWS]))
     return (f'<div class="wide"><table id="table"><thead><tr>{"".join(f"<th>{html.escape(name)}</th>" for name in head)}</tr></thead>\n'
-            f"<tbody>{rows}</tbody></table></div>{more}{late}")
+            f"<tbody>{rows}</tbody></table></div>{more}{late}{lost}")
 
 
 def main():
@@ -191,8 +212,9 @@ def main():
                     [("table", "table"), *((f.name, f.title.lower()) for f in drawn), ("config", "configuration")])
     axes = ", ".join(f"{name} ({len(s.values(name))} values)" for name in s.axes)
     body = f"""<h1>A sweep over {html.escape(axes)}</h1>
-<p>{len(s.scheduler)} rows, a cell of the grid under a scheduler{f", seeds {s.seeds}" if s.seeds else ""}. In brackets 95% bootstrap
-intervals over the seeds; a ratio is of mean completion times to the first scheduler of the same cell.{
+<p>{len(s.scheduler)} rows, a cell of the grid under a scheduler{f", seeds {s.seeds}" if s.seeds else ""}. {
+    "In brackets 95% bootstrap intervals over the seeds; a" if s.several else "A"} ratio is of mean completion times
+to the first scheduler of the same cell.{
     " Shaded: on the Pareto front." if s.front is not None else ""}</p>
 <nav>{links}</nav>
 {table(s)}

@@ -18,7 +18,9 @@ def slowdown(e):
     if axes.get_ylim()[1] > 10:
         axes.set_yscale("log")
         plain_numbers(axes.yaxis)
-    axes.set_xlabel(f"arrival (hours); a point is the mean of {len(groups[0])} successive jobs in each workload")
+    least, most = len(groups[-1]), len(groups[0])  # the first ones may have one more
+    size = f"{most} successive jobs" if least == most else f"{least} to {most} successive jobs"
+    axes.set_xlabel(f"arrival (hours); a point is the mean of those of {size} in each workload that finished")
     axes.set_ylabel("mean bounded slowdown")
     legend_below(figure, specs, drawn)
     return figure

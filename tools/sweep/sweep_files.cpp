@@ -259,7 +259,8 @@ void PrintSweep(const SweepTable& table, const std::string& rest) {
 void PrintFront(const SweepTable& table, const ParetoFront& front) {
   std::cout << "\nPareto front of " << front.first.title << " and " << front.second.title
             << ", rows that no other beats in both:\n";
-  if (front.rows.empty()) std::cout << "no row has both figures\n";
+  const bool left_out = front.lost_jobs + front.unstable > 0;
+  if (front.rows.empty()) std::cout << (left_out ? "no row is left\n" : "no row has both figures\n");
   std::vector<std::string> header = table.grid.names();
   for (const std::string& title : {std::string("scheduler"), front.first.title, front.second.title})
     header.push_back(title);
@@ -272,7 +273,7 @@ void PrintFront(const SweepTable& table, const ParetoFront& front) {
     text.AddRow(cells);
   }
   if (!front.rows.empty()) std::cout << text.ToString();
-  if (front.lost_jobs + front.unstable > 0) {
+  if (left_out) {
     std::cout << "left out: " << front.lost_jobs << " rows that lost jobs, " << front.unstable
               << " where the cluster does not keep up\n";
   }

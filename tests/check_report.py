@@ -292,6 +292,7 @@ def check_parts():
     for b in range(1500):
         of, kept_of = jobs[(time * 1500).astype(int) == b], kept[(kept_time * 1500).astype(int) == b]
         expect((of.min(), of.max(), of[0], of[-1]) == (kept_of.min(), kept_of.max(), kept_of[0], kept_of[-1]), f"thinned: bin {b}")
+    expect((page.counted(1, "value"), page.counted(2, "value")) == ("1 value", "2 values"), "counted")
     # Who left a job unfinished, or has no figure, is never the best.
     expect(page.best(numpy.array([0.0, 1.0, 2.0]), True, numpy.array([False, True, True])) == 1, "best: of those that finished")
     expect(page.best(numpy.array([numpy.nan, 3.0, 2.0]), False, numpy.array([True] * 3)) == 1, "best: of known figures")

@@ -20,8 +20,10 @@ namespace berth {
 namespace {
 
 void PrintExplained(const ExplainPage& page) {
-  std::cout << page.scenario << "\nat " << Fixed(page.time_s, 0) << " s: " << page.waiting << " jobs wait, "
-            << page.running << " run; " << page.commands.size() << " commands were considered\n\n";
+  std::cout << page.scenario << "\nat " << Fixed(page.time_s, 0) << " s: " << page.waiting
+            << (page.waiting == 1 ? " job waits, " : " jobs wait, ") << page.running
+            << (page.running == 1 ? " runs; " : " run; ") << page.commands.size()
+            << " commands were considered\n\n";
   Table commands({"command", "score", "chosen"});
   for (std::size_t i = 0; i < std::min(page.top, page.commands.size()); ++i) {
     const ExplainedCommand& it = page.commands[i];

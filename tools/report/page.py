@@ -30,6 +30,10 @@ def audited(config):
     return ", every run audited" if "audit=true" in config.splitlines() else ", runs not audited (--audit)"
 
 
+def counted(number, what):
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def fixed(value, digits):
     return "-" if np.isnan(value) else f"{value:.{digits}f}"
 
@@ -165,7 +169,7 @@ def write(e, figures, charts, gantt, folder, redraw):
     averaged = (f"Means over {len(seeds)} workloads; maxima over all. Brackets are 95% bootstrap intervals over workloads, which ratios pair. A"
                 if len(seeds) > 1 else "Of one workload, so without intervals. A")
     drawn = f", seeds {seeds[0]}:{seeds[-1] + 1}" if len(seeds) > 1 else ""
-    body = f"""<h1>{len(e.schedulers)} schedulers on the same workloads</h1>
+    body = f"""<h1>{counted(len(e.schedulers), 'scheduler')} on the same workloads</h1>
 <p>{html.escape(about["workload"])}{drawn}; measured jobs {html.escape(about["window"])}. {html.escape(about["scenario"])}, semantics
 {html.escape(about["semantics"])}.</p>
 <nav>{links}</nav>

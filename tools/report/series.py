@@ -20,7 +20,7 @@ def slowdown(e):
         plain_numbers(axes.yaxis)
     least, most = len(groups[-1]), len(groups[0])  # the first ones may have one more
     size = f"{most} successive jobs" if least == most else f"{least} to {most} successive jobs"
-    axes.set_xlabel(f"arrival (hours); a point is the mean of those of {size} in each workload that finished")
+    axes.set_xlabel(f"arrival (hours); a point is the mean of {size} in each workload, of those that finished")
     axes.set_ylabel("mean bounded slowdown")
     legend_below(figure, specs, drawn)
     return figure

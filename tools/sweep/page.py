@@ -165,7 +165,7 @@ def figures(s):
             left = f" {len(combinations) - MOST_FIGURES} combinations are not drawn." if n + 1 == MOST_FIGURES < len(combinations) else ""
             yield Figure(name, title[:1].upper() + title[1:] + (f" ({where})" if where else ""),
                          ("Bands are 95% intervals over the seeds. " if np.isfinite(low).any() else "")
-                         + "Hollow: jobs were lost, and the figure is over the others, or the cluster does not keep up." + left,
+                         + "Hollow: jobs were lost, and figures of jobs are over the others, or the cluster does not keep up." + left,
                          lambda t=title, f=fixed, m=mean, lo=low, hi=high: facets(s, t, f, m, lo, hi))
 
 
@@ -210,9 +210,9 @@ def main():
         save(figure, aside)
     links = "".join(f'<a href="#{name}">{html.escape(title)}</a>' for name, title in
                     [("table", "table"), *((f.name, f.title.lower()) for f in drawn), ("config", "configuration")])
-    axes = ", ".join(f"{name} ({len(s.values(name))} values)" for name in s.axes)
+    axes = ", ".join(f"{name} ({page.counted(len(s.values(name)), 'value')})" for name in s.axes)
     body = f"""<h1>A sweep over {html.escape(axes)}</h1>
-<p>{len(s.scheduler)} rows, a cell of the grid under a scheduler{f", seeds {s.seeds}" if s.seeds else ""}. {
+<p>{page.counted(len(s.scheduler), 'row')}, a cell of the grid under a scheduler{f", seeds {s.seeds}" if s.seeds else ""}. {
     "In brackets 95% bootstrap intervals over the seeds; a" if s.several else "A"} ratio is of mean completion times
 to the first scheduler of the same cell.{
     " Shaded: on the Pareto front." if s.front is not None else ""}</p>

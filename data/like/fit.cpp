@@ -21,7 +21,7 @@ constexpr std::size_t kJobsAStep = 8;  // jobs behind each step of a distributio
 // have few of the jobs and often most of the work. Too high: the largest is lowered, then with it the one
 // below, and so on. Too low: the one below the largest is raised up to it, then the next. Beyond the largest
 // nothing is drawn, so that the tail ends where the sample's does and a job keeps to its limit as the log's
-// did; what is further down keeps its shape.
+// did; what is further down keeps its shape. Rounds at last to six digits.
 void MoveMean(LikeQuantiles& of, double mean) {
   std::vector<double>& values = of.values;
   const std::span<double> all(values);
@@ -42,18 +42,19 @@ void MoveMean(LikeQuantiles& of, double mean) {
     std::fill(moved.begin(), moved.end(), middle);
     (of.Mean() < mean ? low : high) = middle;
   }
+  for (double& value : values) value = SixDigits(value);
 }
 
 double MeanOf(const std::vector<double>& sample) {
   return std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(sample.size());
 }
 
-// With that mean, which lies within the sample, which is not empty.
-LikeQuantiles Quantiles(std::vector<double> sample, double mean) {
+// As the sample, which is not empty, has them.
+LikeQuantiles Quantiles(std::vector<double> sample) {
   std::sort(sample.begin(), sample.end());
   LikeQuantiles result;
   const std::size_t n = sample.size();
-  if (sample.front() == sample.back()) return {{SixDigits(sample.front())}};
+  if (sample.front() == sample.back()) return {{sample.front()}};
   const std::size_t steps = std::clamp<std::size_t>(n / kJobsAStep, 1, LikeQuantiles::kMost - 1);
   for (std::size_t i = 0; i <= steps; ++i) {
     const double at = static_cast<double>(i) / static_cast<double>(steps) * static_cast<double>(n - 1);
@@ -61,8 +62,6 @@ LikeQuantiles Quantiles(std::vector<double> sample, double mean) {
     const double part = at - static_cast<double>(below);
     result.values.push_back(sample[below] + part * (sample[below + 1] - sample[below]));
   }
-  MoveMean(result, mean);
-  for (double& value : result.values) value = SixDigits(value);
   return result;
 }
 
@@ -129,7 +128,7 @@ void FitArrivals(const std::vector<double>& arrival, LikeModel& model) {
   // Over whole weeks, of which the log may have a part alone: most of its days and least of its nights.
   model.per_hour = SixDigits(LikeModel::kHour / mean);
   for (double& it : gaps) it /= mean;
-  model.gaps = Quantiles(gaps, 1.0);
+  model.gaps = Quantiles(gaps), MoveMean(model.gaps, 1.0);
   model.gap_memory = FitGapMemory(gaps, model.gaps, mean);
 }
 
@@ -200,13 +199,15 @@ void FitClasses(const ScenarioData& data, const Jobs& jobs, const std::vector<Cl
     }
     const double mean_run_s = MeanOf(run_s);
     if (limit_s.empty()) {
-      of.run_s = Quantiles(std::move(run_s), mean_run_s);
+      of.run_s = Quantiles(std::move(run_s)), MoveMean(of.run_s, mean_run_s);
     } else {
-      // The two are drawn apart: where they go together, the mean of the one times that of the other is
-      // not that of run times.
-      const double mean_limit_s = MeanOf(limit_s);
-      of.limit_s = Quantiles(std::move(limit_s), mean_limit_s);
-      of.limit_used = Quantiles(std::move(used), mean_run_s / mean_limit_s);
+      // The two are drawn apart: where they go together, the mean of the one times that of the other is not
+      // that of run times. Limits are a few round figures, which stay where the parts used can make up for
+      // it.
+      of.limit_s = Quantiles(std::move(limit_s)), of.limit_used = Quantiles(std::move(used));
+      const double least = of.limit_used.values.front(), most = of.limit_used.values.back();
+      MoveMean(of.limit_s, mean_run_s / std::clamp(mean_run_s / of.limit_s.Mean(), least, most));
+      MoveMean(of.limit_used, mean_run_s / of.limit_s.Mean());
     }
     model.classes.push_back(std::move(of));
   }

@@ -163,9 +163,10 @@ TEST_CASE("control: a job that was requeued runs on no more and no fewer nodes t
   // v2 has all four again: it is enough, though the job had two nodes.
   CHECK(b.slurm.Job(3)["node_count"] == 2);
   const bool known = GENERATE(true, false);
+  CAPTURE(known);
   if (!known) b.Restart();  // knows by the job alone
   requeue(true);
-  b.Look(3);
+  b.Look(4);
   CHECK(b.Nodes(3) == "v2");
 }
 

@@ -305,8 +305,7 @@ std::string LiveCluster::Overtaken(const LiveJob& job) const {
     const auto found = node_number_.find(name);
     const SlurmGpuNode* const node = found == node_number_.end() ? nullptr : &nodes_[U(found->second)];
     // One that wakes up may do so for this job.
-    if (node == nullptr || (!node->usable && node->state.find("power") == std::string::npos))
-      return "node " + name + " is out of service";
+    if (node == nullptr || (!node->usable && !node->wakes)) return "node " + name + " is out of service";
   }
   return "";
 }

@@ -326,6 +326,7 @@ std::vector<SlurmGpuNode> NodesOf(const Json& sinfo, const std::string& what) {
     for (const std::string& word : states) node.state += (node.state.empty() ? "" : "+") + Lower(word);
     node.usable = TakesJobs(states);
     node.asleep = node.state.find("powered_down") != std::string::npos;
+    node.wakes = Upper(node.state).find("POWER") != std::string::npos;
     node.reason = Text(from, "reason");
     node.partitions = Words(from, "partitions");
     for (const std::string& words : Words(from, "active_features")) {

@@ -101,6 +101,7 @@ struct SlurmGpuNode {
   std::string reason;   // why it was drained, "" = none stated
   bool usable = true;   // takes new jobs
   bool asleep = false;  // Slurm wakes it for a job, which takes minutes
+  bool wakes = false;   // or is on the way to or from that: it comes back by itself
   std::string unread;   // why it is none for Berth: GPUs of several types, or too many; "" = it is
   std::vector<std::string> partitions, features;
 };

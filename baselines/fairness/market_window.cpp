@@ -101,9 +101,6 @@ class Window {
         if (p == 0) piece[j] = column;
       }
     }
-    // What the logarithms are without any progress: the gap is one of the objective as it is stated.
-    const double weights = std::accumulate(plan.weight.begin(), plan.weight.end(), 0.0);
-    model.AddColumn(weights * LogAt(0.0) * each, 1.0, 1.0);
     // In rounds, as seconds would differ from the rest by many orders of magnitude.
     const int longest = model.AddColumn(-options_.makespan * options_.round_s, 0.0, kLpInfinity);
     for (std::size_t j = 0, s = 0; j < jobs_.size(); ++j) {

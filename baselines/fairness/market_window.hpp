@@ -22,7 +22,7 @@ struct WindowOptions {
   double power = 5.0;      // of rho, where that is above rho_max (lambda in the authors' program)
   double makespan = 1e-3;  // what a second of the longest remaining run weighs (k in the authors' program)
   double rho_max = 1.0;
-  double gap = 0.01;  // of the integer programs, relative to the objective below
+  double gap = 0.01;  // relative, of the integer programs
   int nodes = 100;    // of each of their search trees
 };
 

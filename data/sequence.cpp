@@ -1,5 +1,6 @@
 #include "data/sequence.hpp"
 
+#include "data/workloads.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -18,6 +19,12 @@ Scenario Sequence(const Scenario& log, int begin, int count, const Clock& clock)
   data.features = log.data().features.OfJobs(data.jobs, 0.0);  // those of the slice count from its begin
   data.clock = clock;
   return Scenario(std::move(data));
+}
+
+Scenario ReadLogged(const std::string& path) {
+  ScenarioSettings settings;
+  settings.origin_s = 0.0;
+  return FindFormat("swf").read(path, settings);
 }
 
 }  // namespace berth

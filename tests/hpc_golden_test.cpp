@@ -12,7 +12,6 @@
 
 #include "baselines/schedulers.hpp"
 #include "data/sequence.hpp"
-#include "data/workloads.hpp"
 #include "env/sim/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
@@ -54,9 +53,7 @@ const std::vector<std::pair<std::string, std::string>> kCommit = {{"fcfs_score",
 const Scenario& Log(const std::string& key) {
   static std::map<std::string, Scenario> logs;
   const std::string name = key.find("new2") != std::string::npos ? "lublin_256_new2" : "lublin_256";
-  ScenarioSettings as_logged;  // as F1 to F4 read times
-  as_logged.origin_s = 0.0;
-  if (logs.count(name) == 0) logs[name] = FindFormat("swf").read(kFolder + name + ".swf.gz", as_logged);
+  if (logs.count(name) == 0) logs[name] = ReadLogged(kFolder + name + ".swf.gz");
   return logs[name];
 }
 

@@ -205,8 +205,7 @@ std::vector<std::string> NotesOn(const JobRows& reader, const std::vector<JobRow
   if (reader.columns().Has(JobField::kShare) && !reader.columns().Has(JobField::kSteps))
     notes.emplace_back(
         "durations count as measured on the shares: share_suffices=true (feature sharing) runs jobs so; "
-        "without it "
-        "a share gives that part of the speed, and they take as much longer");
+        "without it a share gives that part of the speed, and they take as much longer");
   if (reader.dates() || rows.front().arrival >= kEpoch)
     notes.push_back(
         Join("arrivals from ", DateOf(rows.front().arrival), " to ", DateOf(rows.back().arrival)));

@@ -1,7 +1,6 @@
 #include "tools/reproduce/hpc.hpp"
 
 #include "data/sequence.hpp"
-#include "data/workloads.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -118,9 +117,7 @@ std::string WithParams(const std::string& spec, const std::string& params) {
 const Scenario& HpcRuns::Log(const char* file) {
   const auto found = logs_.find(file);
   if (found != logs_.end()) return found->second;
-  ScenarioSettings as_logged;  // as F1 to F4 read times
-  as_logged.origin_s = 0.0;
-  return logs_.emplace(file, FindFormat("swf").read(Join(folder_, "/", file), as_logged)).first->second;
+  return logs_.emplace(file, ReadLogged(Join(folder_, "/", file))).first->second;
 }
 
 const ResultRow& HpcRuns::Get(const HpcSetting& setting, Semantics semantics, bool official,

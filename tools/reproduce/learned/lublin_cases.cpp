@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "data/sequence.hpp"
-#include "data/workloads.hpp"
 #include "env/base/check.hpp"
 
 namespace berth {
@@ -55,10 +54,7 @@ std::string LublinFolder(const LearnedSettings& settings) {
 }
 
 std::shared_ptr<const Scenario> ReadLublin(const std::string& folder, const LublinCase& c) {
-  ScenarioSettings as_logged;  // as F1 to F4 read times
-  as_logged.origin_s = 0.0;
-  return std::make_shared<const Scenario>(
-      FindFormat("swf").read(Join(folder, "/", c.setting->log), as_logged));
+  return std::make_shared<const Scenario>(ReadLogged(Join(folder, "/", c.setting->log)));
 }
 
 std::string SequenceName(const LublinCase& c, int start) {

@@ -19,6 +19,7 @@
 #include "data/tables/times.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 
 namespace berth {
 namespace {
@@ -64,7 +65,7 @@ Scenario ReadHelios(const std::string& path, const ScenarioSettings& settings) {
     }
   }
   return RigidScenario(path, settings, settings.cluster, std::move(jobs), std::move(tenants),
-                       Join(" (left out: ", without_gpu, " jobs without GPU, ", no_second,
+                       Join(" (left out: ", Counted(without_gpu, "job"), " without GPU, ", no_second,
                             " that ran no second, ", not_ended, " that had not ended)"));
 }
 

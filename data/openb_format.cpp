@@ -14,6 +14,7 @@
 #include "data/openb.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 
 namespace berth {
@@ -58,7 +59,7 @@ Scenario ReadOpenb(const std::string& path, const ScenarioSettings& settings) {
                    [](const OpenbPod& a, const OpenbPod& b) { return a.created < b.created; });
   ScenarioData data = BaseScenario(
       settings, path.substr(path.find_last_of('/') + 1),
-      Join(path, " (left out: ", without_gpu, " pods without GPU, ", never_ran, " that never ran",
+      Join(path, " (left out: ", Counted(without_gpu, "pod"), " without GPU, ", never_ran, " that never ran",
            run_on > 0 ? Join("; ", run_on, " that ran on when the trace ended count as ended then") : "",
            another ? "; gpu_spec passed over: another cluster)" : ")"));
   data.cluster = another ? settings.cluster : own.spec;

@@ -19,6 +19,7 @@
 #include "data/text_file.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 
 namespace berth {
 namespace {
@@ -142,8 +143,9 @@ Scenario ReadSwf(const std::string& path, const ScenarioSettings& settings) {
   for (RigidJob& job : jobs) job.gang = (job.gang + per_node - 1) / per_node * per_node;
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const RigidJob& a, const RigidJob& b) { return a.id < b.id; });
-  return RigidScenario(path, settings, cluster, std::move(jobs), {},
-                       no_second > 0 ? Join(" (left out: ", no_second, " jobs that ran no second)") : "");
+  return RigidScenario(
+      path, settings, cluster, std::move(jobs), {},
+      no_second > 0 ? Join(" (left out: ", Counted(no_second, "job"), " that ran no second)") : "");
 }
 
 }  // namespace

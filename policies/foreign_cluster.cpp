@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/sim/feature.hpp"
 #include "env/sim/rates_by_width.hpp"
@@ -162,8 +163,7 @@ void CheckState(const ForeignCluster& cluster, Knowledge granted) {
     if (job.running_on < 0 || RunningRate(cluster, i) > 0.0) continue;
     std::string so;
     if (cluster.detailed && job.beside >= 0) so = Join(" beside job ", job.beside);
-    if (cluster.detailed && GangOr(job.width, job) != job.gang)
-      so += Join(" on ", job.width, job.width == 1 ? " GPU" : " GPUs");
+    if (cluster.detailed && GangOr(job.width, job) != job.gang) so += Join(" on ", Counted(job.width, "GPU"));
     throw Error(Join("job ", i, ": it runs on '", cluster.types[U(job.running_on)].name, "', where its rate",
                      so, " is 0"));
   }

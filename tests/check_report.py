@@ -34,6 +34,8 @@ def check_title():
     expect(plot_jct_cdf.title(drawn, 10) == "20 GPUs, 10 workloads of 1,000 jobs", f"title: {plot_jct_cdf.title(drawn, 10)}")
     log = {"workload": "/a/mine.h5", "scenario": "clock event, knowledge oracle, cluster h100=8/8, 200 jobs"}
     expect(plot_jct_cdf.title(log, 1) == "8 GPUs, 200 jobs of mine.h5", f"title: {plot_jct_cdf.title(log, 1)}")
+    one = {"workload": "/a/mine.h5", "scenario": "clock event, knowledge oracle, cluster h100=1/1, 1 job"}
+    expect(plot_jct_cdf.title(one, 1) == "1 GPU, 1 job of mine.h5", f"title: {plot_jct_cdf.title(one, 1)}")
 
 
 def check_redraw():

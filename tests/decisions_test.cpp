@@ -114,8 +114,8 @@ TEST_CASE("decisions: a log by hand as a scenario", "[readers]") {
   CHECK(features.find(":node:v100/1") != std::string::npos);  // v2, the second of its type, from 22.9 to 27.9 s
   const std::string& said = scenario.data().provenance;
   INFO(said);
-  CHECK(said.find("1 jobs that had not ended are left out") != std::string::npos);
-  CHECK(said.find("1 jobs that ended without running are left out") != std::string::npos);
+  CHECK(said.find("1 job that had not ended is left out") != std::string::npos);
+  CHECK(said.find("1 job that ended without running is left out") != std::string::npos);
 }
 
 TEST_CASE("decisions: GPU types whose names begin alike are types of their own", "[readers]") {

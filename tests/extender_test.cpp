@@ -45,7 +45,7 @@ TEST_CASE("extender: filter answers with the nodes on which the pod can run, and
   CHECK(found["NodeNames"].is_null());
   CHECK(found["Error"] == "");
   const Json& failed = found["FailedAndUnresolvableNodes"];
-  CHECK(failed["node-small"] == "has 1 GPUs, the pod needs 2");
+  CHECK(failed["node-small"] == "has 1 GPU, the pod needs 2");
   CHECK(failed["node-new"] == "its nvidia.com/gpu.product 'NVIDIA-H100-80GB-HBM3' is not in Berth's table");
   CHECK(failed["node-cpu"] == "has no GPU that Berth knows (no label nvidia.com/gpu.product)");
   CHECK(failed.size() == 3);

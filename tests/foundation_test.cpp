@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/base/rng.hpp"
@@ -292,6 +293,14 @@ TEST_CASE("a thinned sample holds all values, then every k-th") {
   CHECK(sample.Mean() == (4.0 * most - 1) / 2);
   REQUIRE(static_cast<int>(sample.kept().size()) == most);
   for (int i = 0; i < most; i += 1000) CHECK(sample.kept()[U(i)] == 4.0F * static_cast<float>(i));
+}
+
+TEST_CASE("one of what is counted has no s") {
+  CHECK(Counted(0, "job") == "0 jobs");
+  CHECK(Counted(std::size_t{1}, "job") == "1 job");
+  CHECK(Counted(std::int64_t{-1}, "job") == "-1 jobs");
+  CHECK(Counted(1, "job waits", "jobs wait") == "1 job waits");
+  CHECK(Counted(2, "job waits", "jobs wait") == "2 jobs wait");
 }
 
 }  // namespace berth

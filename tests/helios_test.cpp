@@ -64,7 +64,7 @@ TEST_CASE("helios: GPU jobs that ended, from the first one's submission, with vi
   CHECK(scenario.data().tenants[1].name == "vcB");
   CHECK(jobs.gpu_milli.empty());
   CHECK(scenario.Rate(0, 0) == 1.0);
-  CHECK(Counted(scenario, "jobs without GPU") == 1);
+  CHECK(Counted(scenario, "job without GPU") == 1);
   CHECK(Counted(scenario, "that ran no second") == 1);
   CHECK(Counted(scenario, "that had not ended") == 1);
 }

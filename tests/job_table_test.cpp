@@ -282,13 +282,13 @@ TEST_CASE("tables: what Slurm writes") {
   CHECK(read.scenario.data().jobs.id == std::vector<std::int64_t>{0, 1});  // 13_1 is no number
   CHECK(read.scenario.data().jobs.requested_s[0] == 86400.0);
   CHECK(std::isnan(read.scenario.data().jobs.requested_s[1]));
-  CHECK_THAT(read.notes.back(), Contains("steps of a job") && Contains("1 rows"));
+  CHECK_THAT(read.notes.back(), Contains("steps of a job") && Contains("1 row"));
   // A job that was cancelled before it started has no resources, and no time: it is left out and counted.
   const JobTableScenario some = tables.Read(
       "JobID|Submit|Elapsed|AllocTRES\n14|2024-03-01T10:00:00|00:10:00|gres/gpu=1\n"
       "15|2024-03-01T10:00:05|00:00:00|\n");
   CHECK((some.scenario.num_jobs() == 1 && some.refused.empty()));
-  CHECK_THAT(some.notes.back(), Contains("their elapsed time is 0: 1 rows"));
+  CHECK_THAT(some.notes.back(), Contains("their elapsed time is 0: 1 row"));
   // In other tables that holds of rows without a duration; else a blank is a gap.
   CHECK_THAT(tables.Read("arrival,duration,gpus\n0,9,1\n1,,\n2,0,\n").notes.back(),
              Contains("they have no GPU: 2 rows"));
@@ -427,7 +427,7 @@ TEST_CASE("tables: what is no job with a GPU does not count as bad") {
   CHECK(read.scenario.data().jobs.arrival == std::vector<double>{0.0, 1.0});  // 13.5 follows no job 13
   CHECK(read.scenario.data().tenants[0].name == "(none)");
   CHECK_THAT(read.notes[read.notes.size() - 2], Contains("steps of a job") && Contains(": 2 rows"));
-  CHECK_THAT(read.notes.back(), Contains("no GPU: 1 rows"));
+  CHECK_THAT(read.notes.back(), Contains("no GPU: 1 row"));
   const JobTableScenario slurm = tables.Read(
       "JobID|Submit|Elapsed|ReqTRES\n1|0|00:00:00|gres/gpu=2\n2|1|00:10:00|gres/gpu=2\n"
       "3|2|00:00:00|cpu=2\n");
@@ -435,7 +435,7 @@ TEST_CASE("tables: what is no job with a GPU does not count as bad") {
   CHECK_THAT(slurm.notes.back(), Contains("left out, since their elapsed time is 0: 2 rows"));
   const JobTableScenario pods =
       tables.Read("creationTimestamp,duration,nvidia.com/gpu\n0,60,1\n1,60,\n");
-  CHECK_THAT(pods.notes.back(), Contains("no GPU: 1 rows"));
+  CHECK_THAT(pods.notes.back(), Contains("no GPU: 1 row"));
 }
 
 TEST_CASE("tables: a duration is one on the share, and as long where that suffices") {

@@ -116,7 +116,7 @@ TEST_CASE("kept results: another library of studies is another build, unless a c
                 "--no-pictures --threads 1 --out o");
     CAPTURE(ran.error);
     CHECK(ran.code == 0);
-    return ran.out.find("1 runs, 1 of them kept") != std::string::npos;
+    return ran.out.find("1 run, 1 of them kept") != std::string::npos;
   };
   fs::create_directories(folder / "sim/traces_public");
   std::ofstream(folder / "sim/traces_public/one.trace")

@@ -359,7 +359,7 @@ TEST_CASE("like: a file that is edited wrongly names its line", "[like]") {
            {head + one + "[[speed]]\ngpus = 1\n", "m.toml:4: steps_per_s: expected {TYPE = NUMBER, ...}, found none"},
            {head + one + "[[speed]]\nsteps_per_s = {v100 = -1}\n", "m.toml:5: v100: expected a number from 0"},
            {head + one + "[[speed]]\nsteps_per_s = {v100 = 0}\n", "m.toml:5: steps_per_s: expected a number above 0, found none"},
-           {head + one + "[[speed]]\ngpus = 2\nsteps_per_s = {v100 = 1}\n", "m.toml: expected a [[speed]] of every [[class]], found none of job_type '' on 1 GPUs"},
+           {head + one + "[[speed]]\ngpus = 2\nsteps_per_s = {v100 = 1}\n", "m.toml: expected a [[speed]] of every [[class]], found none of job_type '' on 1 GPU"},
            {head + one + "[[speed]]\nsteps_per_s = {v100 = 1}\n[[speed]]\nsteps_per_s = {v100 = 1}\n", "m.toml: expected each [[speed]] once"}}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(ParseLike(text, "m.toml"), Catch::Contains(expected));

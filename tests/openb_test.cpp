@@ -48,7 +48,7 @@ TEST_CASE("openb: pods become jobs that hold parts of GPUs, on types by model an
   CHECK(data.jobs.qos == std::vector<int>{0, 2});
   CHECK(scenario.Demand(0, 0) == 4.0);  // cores of each GPU
   CHECK(scenario.Demand(1, 1) == 2.0);  // GB
-  CHECK_THAT(data.provenance, Catch::EndsWith(" (left out: 1 pods without GPU, 1 that never ran; 1 that ran on when "
+  CHECK_THAT(data.provenance, Catch::EndsWith(" (left out: 1 pod without GPU, 1 that never ran; 1 that ran on when "
                                               "the trace ended count as ended then)"));
 }
 

@@ -133,23 +133,23 @@ TEST_CASE("reproduce gavel: runs are kept by what decides them, and a damaged fi
   WriteRecords(folder, "fifo_perf", true, alone, alone);
   const Outcome first = Reproduce(folder, kRun);
   CAPTURE(first.error);
-  CHECK(Has(first.out, "1 runs, 0 of them kept"));
+  CHECK(Has(first.out, "1 run, 0 of them kept"));
   const std::string page = Slurp(folder / "o/gavel.md");
-  CHECK(Has(Reproduce(folder, kRun).out, "1 runs, 1 of them kept"));
+  CHECK(Has(Reproduce(folder, kRun).out, "1 run, 1 of them kept"));
   CHECK(Slurp(folder / "o/gavel.md") == page);
   // Another policy on the same trace is another run.
   WriteRecords(folder, "isolated", true, alone, alone);
-  CHECK(Has(Reproduce(folder, kRun).out, "1 runs, 0 of them kept"));
+  CHECK(Has(Reproduce(folder, kRun).out, "1 run, 0 of them kept"));
   WriteRecords(folder, "fifo_perf", true, alone, alone);
-  CHECK(Has(Reproduce(folder, kRun).out, "1 runs, 1 of them kept"));
+  CHECK(Has(Reproduce(folder, kRun).out, "1 run, 1 of them kept"));
   // Another trace under the same name too.
   std::ofstream(folder / "ref/sim/traces_public/one.trace", std::ios::app)
       << kJobType << "\tpython3 main.py\tdir\t--num_steps\t0\t" << kSteps << "\t1\t1\t-1.000000\t9.000000\n";
-  CHECK(Has(Reproduce(folder, kRun).out, "1 runs, 0 of them kept"));
+  CHECK(Has(Reproduce(folder, kRun).out, "1 run, 0 of them kept"));
   for (const auto& entry : std::filesystem::directory_iterator(folder / "o/runs")) {
     std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) / 2);
   }
-  CHECK(Has(Reproduce(folder, kRun).out, "1 runs, 0 of them kept"));
+  CHECK(Has(Reproduce(folder, kRun).out, "1 run, 0 of them kept"));
 }
 
 TEST_CASE("reproduce gavel: tenants of weight 1, 2 and 3 get a sixth, a third and a half") {

@@ -45,7 +45,7 @@ TEST_CASE("serve --slurm: one look says what would start, by itself or in contro
   const Waiting w;
   const test::Outcome dry = w.Serve("");
   CHECK(dry.code == 0);
-  CHECK(dry.out.find("start job 1 on v1\n1 jobs wait, 0 run on 1 nodes with GPUs") != std::string::npos);
+  CHECK(dry.out.find("start job 1 on v1\n1 job waits, 0 run on 1 node with GPUs") != std::string::npos);
   CHECK(w.slurm.Calls().empty());
   w.slurm.Set("late", true);
   const test::Outcome control = w.Serve("--control --only partition=gpu");
@@ -56,7 +56,7 @@ TEST_CASE("serve --slurm: one look says what would start, by itself or in contro
   INFO(release.error);
   CHECK(release.code == 0);
   CHECK(ReadJson(w.slurm / "released.json")["released"] == 1);
-  CHECK(release.out == "berth serve: 1 jobs given back to Slurm's own order\n");
+  CHECK(release.out == "berth serve: 1 job given back to Slurm's own order\n");
   CHECK(w.slurm.Calls() == std::vector<std::string>{"update JobId=1 ReqNodeList= AdminComment=berth-left"});
 }
 

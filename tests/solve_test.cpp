@@ -50,7 +50,7 @@ TEST_CASE("cli: solve lets kinds of jobs share GPUs and proves it") {
   const test::Outcome ran = test::Berth(folder, solve + "--out x.csv --json x.json");
   INFO(ran.error);
   REQUIRE(ran.code == 0);
-  CHECK(ran.out.find("3 jobs of 2 kinds, 1 types") != std::string::npos);
+  CHECK(ran.out.find("3 jobs of 2 kinds, 1 type, ") != std::string::npos);
   CHECK(ran.out.find("a beside c") != std::string::npos);
   const Json json = Json::parse(test::Slurp(folder / "x.json"));
   CHECK(json["value"].get<double>() == Approx(0.4));

@@ -7,6 +7,7 @@
 
 #include "data/workloads.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/spec.hpp"
 #include "env/gym/scenario_source.hpp"
 #include "tests/binary.hpp"
@@ -152,15 +153,15 @@ TEST_CASE("forecast: a moment of which nothing can be said says why") {
   REQUIRE(json.at("waiting") > 0);
   CHECK(json.at("moments_without") == 1);
   CHECK(json.at("jobs").empty());
-  CHECK_THAT(outcome.out, Catch::Contains(Join("at 9000 s ", json.at("waiting").get<int>(),
-                                               " jobs wait; nothing can be forecast: no run has ended yet")));
+  CHECK_THAT(outcome.out, Catch::Contains(Join("at 9000 s ", Counted(json.at("waiting").get<int>(), "job waits", "jobs wait"),
+                                               "; nothing can be forecast: no run has ended yet")));
   // At 0 nobody waits.
   outcome = test::Berth(folder, run + "--calibrate --at 0,9000,20000");
   CAPTURE(outcome.out, outcome.error);
-  CHECK_THAT(outcome.out, Catch::Contains("forecasts at 1 moments") &&
+  CHECK_THAT(outcome.out, Catch::Contains("forecasts at 1 moment") &&
                               Catch::Contains("\nat 1 of 3 moments nothing can be forecast: no run has ended yet"));
   CHECK(Json::parse(test::Slurp(folder / "j")).at("moments") == 1);
-  test::CheckOneLine(test::Berth(folder, run + "--calibrate --at 9000"), "found none; at 1 of 1 moments nothing can be forecast");
+  test::CheckOneLine(test::Berth(folder, run + "--calibrate --at 9000"), "found none; at 1 of 1 moment nothing can be forecast");
 }
 
 // Under las jobs wait again after they began, some beyond what is played: both ends are later then.

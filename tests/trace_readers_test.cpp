@@ -79,7 +79,7 @@ TEST_CASE("swf: the loading rules of RLScheduler", "[readers]") {
   CHECK(data.cluster.types[0].gpus_per_node == 2);
   CHECK(scenario.Rate(0, 0) == 1.0);
   CHECK(data.clock.ToString() == "event");
-  CHECK_THAT(data.provenance, Catch::EndsWith("t.log (left out: 1 jobs that ran no second)"));
+  CHECK_THAT(data.provenance, Catch::EndsWith("t.log (left out: 1 job that ran no second)"));
 
   // Only one of the two header lines; a given cluster wins.
   CHECK(ReadText(folder, "swf", "; MaxNodes: 9\n" + Swf("1", "0", "5", "2", "-1", "-1")).num_gpus() == 9);

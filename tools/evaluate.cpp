@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "env/base/counted.hpp"
 #include "tools/evaluation_file.hpp"
 #include "tools/evaluation_plan.hpp"
 #include "tools/evaluation_shard.hpp"
@@ -90,12 +91,13 @@ int EvaluateShard(Options& options, const World& world) {
     InOption(options, "metrics", [&] { return MetricColumns(options.Text("metrics"), plan.workloads); });
   const std::string who = Join("shard ", world.rank, " of ", world.size, ": ");
   if (shard.seeds.empty()) {
-    std::cout << who << "nothing to do, since there are " << plan.seeds.size() << " workloads\n";
+    std::cout << who << "nothing to do, with " << Counted(plan.seeds.size(), "workload") << " in all\n";
     return 0;
   }
   CommonSemantics(plan.schedulers);
   WriteShard(shard, Evaluate(shard), config, world, path);
-  std::cout << Join(who, shard.seeds.size(), " of ", plan.seeds.size(), " workloads in ", path) << "\n"
+  std::cout << Join(who, shard.seeds.size(), " of ", Counted(plan.seeds.size(), "workload"), " in ", path)
+            << "\n"
             << NextOfShard(path);
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/thread_team.hpp"
 #include "tools/progress.hpp"
@@ -90,8 +91,9 @@ std::vector<ResultRow> Evaluate(const EvaluationPlan& plan, std::vector<Recordin
     if (!plan.part_of.empty()) return;
     float sum = 0.0F;
     for (const auto& share : shares) sum += share.load(std::memory_order_relaxed);
-    progress.Update(sum / static_cast<float>(num_runs),
-                    Join(finished.load(), " of ", num_runs, " runs, ", progress.Rate(sum, "runs")));
+    progress.Update(
+        sum / static_cast<float>(num_runs),
+        Join(finished.load(), " of ", Counted(num_runs, "run"), ", ", progress.Rate(sum, "runs")));
   };
   ThreadTeam team(plan.threads);
   team.Run(static_cast<int>(num_runs), [&](int part) {

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "data/workloads.hpp"
+#include "env/base/counted.hpp"
 #include "tools/explain_page.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/output_file.hpp"
@@ -20,10 +21,10 @@ namespace berth {
 namespace {
 
 void PrintExplained(const ExplainPage& page) {
-  std::cout << page.scenario << "\nat " << Fixed(page.time_s, 0) << " s: " << page.waiting
-            << (page.waiting == 1 ? " job waits, " : " jobs wait, ") << page.running
-            << (page.running == 1 ? " runs; " : " run; ") << page.commands.size()
-            << " commands were considered\n\n";
+  std::cout << page.scenario << "\nat " << Fixed(page.time_s, 0)
+            << " s: " << Counted(page.waiting, "job waits", "jobs wait") << ", "
+            << Counted(page.running, "runs", "run") << "; "
+            << Counted(page.commands.size(), "command was", "commands were") << " considered\n\n";
   Table commands({"command", "score", "chosen"});
   for (std::size_t i = 0; i < std::min(page.top, page.commands.size()); ++i) {
     const ExplainedCommand& it = page.commands[i];
@@ -57,7 +58,7 @@ Json WholeRun(const Options& options, const Scenario& scenario, const PolicyBund
     run.progress = [&](const Simulator& simulator) {
       recorder.Observe(simulator);
       const int done = simulator.arrived_jobs() - simulator.jobs_in_system();
-      progress.Update(static_cast<double>(done) / scenario.num_jobs(), Join(done, " jobs done"));
+      progress.Update(static_cast<double>(done) / scenario.num_jobs(), Join(Counted(done, "job"), " done"));
       return true;
     };
     result = Run(scenario, scheduler, file, run);

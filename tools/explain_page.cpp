@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "tools/home.hpp"
 #include "tools/table.hpp"
 
@@ -165,9 +166,9 @@ std::string ExplainHtml(const ExplainPage& page) {
       "href=\"data:,\"><style>",
       Part("page.css"), "</style></head>\n<body>\n<h1>What ", Escape(page.policy), " chose at ",
       ClockText(page.time_s), "</h1>\n<p>", Escape(page.scenario), ". At ", Fixed(page.time_s, 0), " s ",
-      page.waiting, page.waiting == 1 ? " job waits and " : " jobs wait and ", page.running,
-      page.running == 1 ? " runs" : " run", ".</p>\n<p><b>The decision:</b> ", Escape(page.decision),
-      ".</p>\n", Chart(page), "<div class=\"columns\">\n", Commands(page), BlocksSection(page),
+      Counted(page.waiting, "job waits", "jobs wait"), " and ", Counted(page.running, "runs", "run"),
+      ".</p>\n<p><b>The decision:</b> ", Escape(page.decision), ".</p>\n", Chart(page),
+      "<div class=\"columns\">\n", Commands(page), BlocksSection(page),
       "</div>\n<h2 id=\"config\">How this page was made</h2>\n<pre id=\"command\">", Escape(page.command),
       "</pre>\n<script>const GANTT = ", ChartData(page), ";\n", Part("gantt.js"),
       "</script>\n</body></html>\n");

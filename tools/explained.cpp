@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/gym/encoder.hpp"
 #include "env/gym/score_order.hpp"
@@ -75,7 +76,8 @@ std::string DecisionText(const ClusterView& view, const Decision& decision) {
     if (c.devices_count > 0) text += Join(" at ", NodesText(view, decision, c));
   }
   if (!decision.controls.empty())
-    text += Join(text.empty() ? "" : ", ", decision.controls.size(), " settings of features");
+    text += Join(text.empty() ? "" : ", ",
+                 Counted(decision.controls.size(), "setting of features", "settings of features"));
   if (decision.wake_at < kNever)
     text += Join(text.empty() ? "" : ", ", "decide again by ", Fixed(decision.wake_at, 0), " s");
   return text.empty() ? "leave everything as it is" : text;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "data/sacct/site.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "env/sim/metrics.hpp"
@@ -120,16 +121,17 @@ Json PrintCalibration(const Forecasted& found, std::size_t moments) {
     error.push_back(std::abs(its.median - row.actual));
     width.push_back(std::isfinite(its.high) ? its.high - its.low : kNever);  // both ends may be "later"
   }
-  const std::string without =
-      found.without == 0 ? "" : Join("at ", found.without, " of ", moments, " moments ", found.Without());
+  const std::string without = found.without == 0 ? ""
+                                                 : Join("at ", found.without, " of ",
+                                                        Counted(moments, "moment"), " ", found.Without());
   if (count == 0)
     throw Error(Join("--calibrate: expected jobs that wait at those moments, and start; found none",
                      without.empty() ? "" : "; ", without));
   const int inside = count - earlier - later;
   const auto share = [&](int of) { return Join(Fixed(100.0 * of / count, 1), "%"); };
   Table table({"what happened", "inside the 80%", "earlier", "later", "behind the median"});
-  table.AddRow({Join("to ", count, " forecasts at ", found.with, " moments"), share(inside), share(earlier),
-                share(later), share(behind)});
+  table.AddRow({Join("to ", Counted(count, "forecast"), " at ", Counted(found.with, "moment")), share(inside),
+                share(earlier), share(later), share(behind)});
   std::sort(error.begin(), error.end());
   std::sort(width.begin(), width.end());
   const double median_error = Quantile(error, 0.5), median_width = Quantile(width, 0.5);
@@ -219,7 +221,7 @@ int RunForecast(const std::vector<std::string>& arguments) {
     Forecasted found;
     Progress progress("forecast");
     for (std::size_t k = 0; k < moments.size(); ++k) {
-      progress.Update(static_cast<double>(k) / static_cast<double>(moments.size()), Join(k, " moments"));
+      progress.Update(static_cast<double>(k) / static_cast<double>(moments.size()), Counted(k, "moment"));
       Forecast(moments[k], past.starts(), spec, how, found);
     }
     return found;
@@ -234,7 +236,8 @@ int RunForecast(const std::vector<std::string>& arguments) {
   if (calibrate) {
     json = PrintCalibration(found, times.size());
   } else {
-    std::cout << "at " << Fixed(times[0], 0) << " s " << found.waiting << " jobs wait; ";
+    std::cout << "at " << Fixed(times[0], 0) << " s " << Counted(found.waiting, "job waits", "jobs wait")
+              << "; ";
     if (found.without > 0) {
       std::cout << found.Without() << "\n";
     } else {

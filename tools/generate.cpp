@@ -3,6 +3,7 @@
 
 #include "data/like/model.hpp"
 #include "data/workloads.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/shortest.hpp"
 #include "tools/like/check.hpp"
 #include "tools/next_steps.hpp"
@@ -51,8 +52,8 @@ void WriteModel(const Options& options, const Scenario& log, Json& json) {
                                    " days. In use: --workload 'like(file=", out, ")'\n");
   WriteTextFile(out, LikeToml(model, comment));
   const std::string left_out = LikeLeavesOut(log);
-  std::cout << out << ": " << model.classes.size() << " classes of jobs of " << model.users.size()
-            << " users, " << InWords(model.per_hour) << " jobs an hour\n";
+  std::cout << out << ": " << Counted(model.classes.size(), "class", "classes") << " of jobs of "
+            << Counted(model.users.size(), "user") << ", " << InWords(model.per_hour) << " jobs an hour\n";
   if (!left_out.empty()) std::cout << "not in it: " << left_out << "\n";
   std::cout << NextStep("jobs drawn from it",
                         Join("generate --workload ", ForShell(Join("like(file=", out, ")")), " --cluster ",

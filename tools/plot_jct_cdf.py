@@ -13,6 +13,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "report"))
 import cdf  # noqa: E402  (it stands beside the report's other parts)
 from evaluation_file import Evaluation, alike  # noqa: E402
+from page import counted  # noqa: E402
 from style import learned, log_limits, looks  # noqa: E402
 
 
@@ -23,13 +24,15 @@ ON_TOP = {"color": "black", "alpha": 1.0, "linewidth": 1.5, "zorder": 3}
 def title(attributes, workloads):
     """"36 GPUs, 10 workloads of 1,000 jobs" of what a generator drew; of a file its name."""
     cluster = re.search(r"cluster ([^ ]+?),? ", attributes["scenario"] + " ")
-    jobs = re.search(r"(\d+) jobs", attributes["scenario"])
+    jobs = re.search(r"(\d+) jobs?", attributes["scenario"])
     if not cluster or not jobs:
         return attributes["scenario"]
     gpus = sum(int(type_.split("=")[1].split("/")[0]) for type_ in cluster[1].split(","))
-    drawn = f"{workloads} workloads of {int(jobs[1]):,} jobs" if workloads > 1 else f"{int(jobs[1]):,} jobs"
+    drawn = counted(int(jobs[1]), "job")
+    if workloads > 1:
+        drawn = f"{workloads} workloads of {drawn}"
     of = "" if "(" in attributes["workload"] else f" of {pathlib.Path(attributes['workload']).name}"
-    return f"{gpus:,} GPUs, {drawn}{of}"
+    return f"{counted(gpus, 'GPU')}, {drawn}{of}"
 
 
 def draw(names, jct_s, attributes, labels, out):

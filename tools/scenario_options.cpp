@@ -6,6 +6,7 @@
 
 #include "data/tables/cluster_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/spec.hpp"
 #include "env/features/table.hpp"
 
@@ -267,7 +268,7 @@ Window ResolveWindow(const Options& options, int jobs, const std::string& name) 
   if (options.Text(name).empty()) return {0, jobs};
   const auto [begin, end] = options.Range(name);
   if (end > jobs) {
-    throw Error(Join(options.Where(name), ": expected a range within the ", jobs, " jobs, found ",
+    throw Error(Join(options.Where(name), ": expected a range within the ", Counted(jobs, "job"), ", found ",
                      options.Text(name)));
   }
   return {static_cast<int>(begin), static_cast<int>(end)};
@@ -317,7 +318,7 @@ std::string SettingsText(const Scenario& scenario) {
 }
 
 std::string ScenarioText(const Scenario& scenario) {
-  std::string text = Join(SettingsText(scenario), ", ", scenario.num_jobs(), " jobs");
+  std::string text = Join(SettingsText(scenario), ", ", Counted(scenario.num_jobs(), "job"));
   int parts = 0;
   for (int job = 0; job < scenario.num_jobs(); ++job) parts += scenario.HoldsPart(job) ? 1 : 0;
   if (parts > 0 && !scenario.data().features.PartsSuffice())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/sim/auditor.hpp"
 #include "env/sim/simulator.hpp"
@@ -184,8 +185,9 @@ CheckedRun RunChecked(const Scenario& scenario, Scheduler& scheduler, bool rejec
   Audit(auditor, simulator);  // what completed last
   const SimState& state = simulator.state();
   if (simulator.stalled())
-    throw Error(Join("stalls at ", simulator.now(), " s: ", state.waiting.size(),
-                     " jobs wait, nothing runs and nothing will arrive"));
+    throw Error(Join("stalls at ", simulator.now(),
+                     " s: ", Counted(state.waiting.size(), "job waits", "jobs wait"),
+                     ", nothing runs and nothing will arrive"));
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     const bool rejected = state.phase[U(job)] == JobPhase::kRejected && state.last_type[U(job)] == -1;
     if (state.completion[U(job)] < kNever || (rejects && rejected)) continue;

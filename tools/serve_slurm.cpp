@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "baselines/schedulers.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/spec.hpp"
 #include "policies/bundle.hpp"
 #include "policies/schedulers.hpp"
@@ -206,7 +207,8 @@ int ServeSlurm(Options& options) {
     int pinned = 0;
     const int released = controller.Release(&pinned);
     WriteJson(options, {{"released", released}, {"pinned", pinned}, {"config", ConfigJson(options)}});
-    std::cout << "berth serve: " << released << " jobs given back to Slurm's own order" << std::endl;
+    std::cout << "berth serve: " << Counted(released, "job") << " given back to Slurm's own order"
+              << std::endl;
     if (pinned > 0)
       std::cout << "berth serve: " << pinned
                 << " more run on nodes that Berth chose, and would wait for them if they were requeued: keep "
@@ -228,9 +230,10 @@ int ServeSlurm(Options& options) {
       for (const Json& node : start["nodes"]) std::cout << ' ' << node.get<std::string>();
       std::cout << "\n";
     }
-    std::cout << status["queue"].size() << " jobs wait, " << status["running"].size() << " run on "
-              << status["nodes"].size() << " nodes with GPUs; looked and decided in " << controller.cycle_s()
-              << " s" << std::endl;
+    std::cout << Counted(status["queue"].size(), "job waits", "jobs wait") << ", "
+              << Counted(status["running"].size(), "runs", "run") << " on "
+              << Counted(status["nodes"].size(), "node") << " with GPUs; looked and decided in "
+              << controller.cycle_s() << " s" << std::endl;
     return 0;
   }
   const std::atomic<bool>& stop = WatchInterrupts();

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "data/workloads.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/spec.hpp"
 #include "tools/evaluation_plan.hpp"
 #include "tools/evaluation_table.hpp"
@@ -77,8 +78,9 @@ int RunSimulate(const std::vector<std::string>& arguments) {
       if (recorder) recorder->Observe(simulator);
       const int left = simulator.jobs_in_system();
       const int done = simulator.arrived_jobs() - left;
-      progress.Update(static_cast<double>(done) / run.window.end,
-                      Join(done, " jobs done, ", left, " in system, ", progress.Rate(done, "jobs")));
+      progress.Update(
+          static_cast<double>(done) / run.window.end,
+          Join(Counted(done, "job"), " done, ", left, " in system, ", progress.Rate(done, "jobs")));
       return true;
     };
     row.runs.push_back(Run(scenario, *plan.scheduler, name, run));

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "tools/json.hpp"
@@ -197,9 +198,10 @@ int RunSolve(const std::vector<std::string>& arguments) {
   std::int64_t gpus = 0;
   for (const int of_type : problem.workers) gpus += of_type;
   std::cout << objective.name << ": " << objective.summary << "\n"
-            << problem.jobs() << " jobs"
-            << (table.kinds.empty() ? std::string() : Join(" of ", table.kinds.size(), " kinds")) << ", "
-            << problem.types() << " types, " << gpus << " GPUs; " << Fixed(seconds, 3) << " s\n"
+            << Counted(problem.jobs(), "job")
+            << (table.kinds.empty() ? "" : " of " + Counted(table.kinds.size(), "kind")) << ", "
+            << Counted(problem.types(), "type") << ", " << Counted(gpus, "GPU") << "; " << Fixed(seconds, 3)
+            << " s\n"
             << "value      " << Digits(certificate.value) << "\n"
             << "bound      " << Digits(certificate.bound)
             << (certificate.all_levels ? ", which no allocation passes: gap "

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "env/base/counted.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/next_steps.hpp"
 #include "tools/progress.hpp"
@@ -45,15 +46,15 @@ std::string ChosenText(const EnvironmentChoice& choice) {
 std::string LearnerText(const TrainRequest& request, int num_envs) {
   return Join("agent ", request.agent, ", network ", request.network, ", ",
               request.members > 1 ? Join(request.members, " members, ") : "",
-              Thousands(static_cast<double>(request.steps)), " steps, ", num_envs, " environments");
+              Thousands(static_cast<double>(request.steps)), " steps, ", Counted(num_envs, "environment"));
 }
 
 // Of the episodes that ended in this session.
 std::string Returned(const TrainOutcome& outcome, const SchedEnvOptions& env) {
   if (std::isnan(outcome.mean_return)) {
-    return Join("no episode ended, so there is no mean JCT yet (an episode is ", env.episode_jobs,
-                " jobs in each of ", env.all_envs,
-                " environments; more --steps, fewer --envs or --episode-jobs)");
+    return Join("no episode ended, so there is no mean JCT yet (an episode is ",
+                Counted(env.episode_jobs, "job"), " in each of ", Counted(env.all_envs, "environment"),
+                "; more --steps, fewer --envs or --episode-jobs)");
   }
   return Join(ProgressFigures(outcome.mean_metric, outcome.mean_return), " in its last episodes");
 }
@@ -78,9 +79,10 @@ void PrintValidation(const TrainValidation& validation, const std::string& rewar
   const Validation::Row* const best = found.best();
   if (best == nullptr) return;
   std::cout << "best of "
-            << std::count_if(found.rows().begin(), found.rows().end(),
-                             [&](const Validation::Row& row) { return row.ComparesWith(*best); })
-            << " validations: after " << Thousands(static_cast<double>(best->steps)) << " steps, "
+            << Counted(std::count_if(found.rows().begin(), found.rows().end(),
+                                     [&](const Validation::Row& row) { return row.ComparesWith(*best); }),
+                       "validation")
+            << ": after " << Thousands(static_cast<double>(best->steps)) << " steps, "
             << Readable(best->greedy) << " of " << reward << " a job: " << found.policy() << "\n";
 }
 

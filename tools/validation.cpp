@@ -10,6 +10,7 @@
 
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/whole_file.hpp"
 #include "policies/bundle.hpp"
 #include "tools/learn_library.hpp"
@@ -233,8 +234,8 @@ std::vector<std::pair<std::string, double>> Validation::Figures() const {
 
 std::string Validation::On() const {
   const std::size_t count = rows_.back().costs.size();
-  if (!on_.settings().source->fixed()) return Join(count, " workloads");
-  return Join(count, count == 1 ? " piece" : " pieces", " of the jobs that it was trained on");
+  if (!on_.settings().source->fixed()) return Counted(count, "workload");
+  return Join(Counted(count, "piece"), " of the jobs that it was trained on");
 }
 
 std::string Validation::Words() const {

@@ -12,6 +12,7 @@
 #include "data/text_file.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/features/table.hpp"
 
@@ -321,8 +322,13 @@ Scenario ReadDecisions(const std::string& path, const ScenarioSettings& given) {
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const Job* a, const Job* b) { return a->submitted < b->submitted; });
   std::string note = path;
-  if (running > 0) note += Join("; ", running, " jobs that had not ended are left out");
-  if (never > 0) note += Join("; ", never, " jobs that ended without running are left out");
+  if (running > 0)
+    note +=
+        Join("; ", Counted(running, "job that had not ended is", "jobs that had not ended are"), " left out");
+  if (never > 0)
+    note +=
+        Join("; ", Counted(never, "job that ended without running is", "jobs that ended without running are"),
+             " left out");
   ScenarioData data = BaseScenario(settings, path, note);
   data.cluster = log.cluster;
   data.throughputs.job_types = log.classes;

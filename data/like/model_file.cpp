@@ -8,6 +8,7 @@
 #include "data/tables/write_tables.hpp"
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 
@@ -200,12 +201,12 @@ void CheckWhole(const std::string& path, const LikeModel& model) {
   for (const LikeSpeed& speed : model.speeds) {
     if (!speeds.emplace(speed.job_type, speed.gpus).second)
       throw Error(Join(path, ": expected each [[speed]] once, found job_type '", speed.job_type, "' on ",
-                       speed.gpus, " GPUs twice"));
+                       Counted(speed.gpus, "GPU"), " twice"));
   }
   for (const LikeClass& of : model.classes) {
     if (!speeds.empty() && !speeds.contains({of.job_type, of.gpus}))
       throw Error(Join(path, ": expected a [[speed]] of every [[class]], found none of job_type '",
-                       of.job_type, "' on ", of.gpus, " GPUs"));
+                       of.job_type, "' on ", Counted(of.gpus, "GPU")));
   }
 }
 

@@ -6,6 +6,7 @@
 #include "data/tables/words.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/shortest.hpp"
 
 namespace berth {
@@ -81,7 +82,7 @@ LikeSource::LikeSource(LikeModel model, double load, int jobs, const ScenarioSet
     }
     if (!runs)
       throw Error(
-          Join("expected a cluster on which jobs of ", of.gpus, of.gpus == 1 ? " GPU" : " GPUs",
+          Join("expected a cluster on which jobs of ", Counted(of.gpus, "GPU"),
                of.job_type.empty() ? "" : Join(" and type '", of.job_type, "'"),
                " run, which the model draws, found no GPU type with as many: give another --cluster"));
     reference_.push_back(speed == nullptr ? 1.0 : 0.0);

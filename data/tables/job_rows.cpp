@@ -7,6 +7,7 @@
 
 #include "data/tables/times.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 
@@ -264,9 +265,8 @@ void JobRows::ReadPlace(JobRow& row) {
       row.demand.push_back(ParseNumber(part, Where(JobField::kDemand)));
     const std::size_t expected = resources_.value_or(std::max<std::size_t>(1, row.demand.size()));
     if (row.demand.size() != expected)
-      throw Error(Join(Where(JobField::kDemand), ": expected a number for each of ", expected,
-                       expected == 1 ? " resource" : " resources", ", found '", Text(JobField::kDemand),
-                       "'"));
+      throw Error(Join(Where(JobField::kDemand), ": expected a number for each of ",
+                       Counted(expected, "resource"), ", found '", Text(JobField::kDemand), "'"));
   }
   CheckFits(row);
 }
@@ -294,8 +294,7 @@ void JobRows::ReadRanOn(JobRow& row) {
   std::vector<std::string> known = speeds_->GpuTypes();
   if (std::find(known.begin(), known.end(), Lower(name)) != known.end())
     throw Error(Join(Where(JobField::kRanOn), ": expected a type with a speed of '", job_types()[U(row.type)],
-                     "' with ", row.gang, " GPU", row.gang == 1 ? "" : "s", " in ", speeds_->path(),
-                     ", found '", name, "'"));
+                     "' with ", Counted(row.gang, "GPU"), " in ", speeds_->path(), ", found '", name, "'"));
   for (const GpuType& type : cluster_.types) known.push_back(type.name);
   throw Error(Join(Where(JobField::kRanOn), ": expected a GPU type of the cluster or of ", speeds_->path(),
                    ", found '", name, "'", DidYouMean(name, known)));

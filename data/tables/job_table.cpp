@@ -11,6 +11,7 @@
 #include "data/throughputs.hpp"
 #include "data/workload_list.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 
 namespace berth {
@@ -62,8 +63,7 @@ std::vector<JobRow> WithSteps(std::vector<JobRow> rows, const ThroughputTable& t
       continue;
     }
     reader.Refuse(Join(path, ":", row.line, ": expected a speed above 0 of '",
-                       reader.job_types()[U(row.type)], "' with ", row.gang, " GPU",
-                       row.gang == 1 ? " " : "s ",
+                       reader.job_types()[U(row.type)], "' with ", Counted(row.gang, "GPU"), " ",
                        fastest > 0.0 ? "where it ran" : "anywhere that it may run", ", found 0"));
   }
   return kept;
@@ -73,10 +73,10 @@ std::vector<JobRow> WithSteps(std::vector<JobRow> rows, const ThroughputTable& t
 void CheckRefused(const std::vector<std::string>& refused, int skip_bad) {
   const int more = static_cast<int>(refused.size()) - 1;
   if (more < skip_bad || refused.empty()) return;
-  throw Error(Join(refused.front(), more == 0
-                                        ? ""
-                                        : Join("; and ", more, " rows more, which berth convert --skip-bad ",
-                                               more + 1, " leaves out")));
+  throw Error(Join(refused.front(),
+                   more == 0 ? ""
+                             : Join("; and ", Counted(more, "row"), " more, which berth convert --skip-bad ",
+                                    more + 1, " leaves out")));
 }
 
 // The jobs' own numbers where all have different ones; otherwise none.
@@ -176,11 +176,10 @@ std::string WorkNote(const JobColumns& columns, const std::vector<JobRow>& rows,
   if (!columns.Has(JobField::kRanOn)) return "work: duration x speed on the fastest type";
   const auto elsewhere =
       std::count_if(rows.begin(), rows.end(), [](const JobRow& row) { return !std::isnan(row.ran_at); });
-  return Join("work: duration x speed on the type in '", columns.Of(JobField::kRanOn),
-              "', on the fastest where it states none",
-              elsewhere == 0 ? ""
-                             : Join("; of ", elsewhere, elsewhere == 1 ? " row" : " rows",
-                                    " it is no type of the cluster"));
+  return Join(
+      "work: duration x speed on the type in '", columns.Of(JobField::kRanOn),
+      "', on the fastest where it states none",
+      elsewhere == 0 ? "" : Join("; of ", Counted(elsewhere, "row"), " it is no type of the cluster"));
 }
 
 // "2024-03-01T10:00:00Z", where the times are epochs or dates.
@@ -212,13 +211,15 @@ std::vector<std::string> NotesOn(const JobRows& reader, const std::vector<JobRow
   if (!own_ids && reader.columns().Has(JobField::kId))
     notes.emplace_back("jobs are numbered from 0, since their ids are not different numbers");
   if (reader.job_steps() > 0)
-    notes.push_back(Join("left out as steps of a job, such as 12.batch: ", reader.job_steps(), " rows"));
+    notes.push_back(
+        Join("left out as steps of a job, such as 12.batch: ", Counted(reader.job_steps(), "row")));
   if (reader.never_ran() > 0)
-    notes.push_back(Join("left out, since their elapsed time is 0: ", reader.never_ran(), " rows"));
+    notes.push_back(Join("left out, since their elapsed time is 0: ", Counted(reader.never_ran(), "row")));
   if (reader.unended() > 0)
-    notes.push_back(Join("left out, since by their state they have not ended: ", reader.unended(), " rows"));
+    notes.push_back(
+        Join("left out, since by their state they have not ended: ", Counted(reader.unended(), "row")));
   if (reader.without_gpu() > 0)
-    notes.push_back(Join("left out, since they have no GPU: ", reader.without_gpu(), " rows"));
+    notes.push_back(Join("left out, since they have no GPU: ", Counted(reader.without_gpu(), "row")));
   for (const Tenant& tenant : tenants) {
     if (std::find(reader.tenants().begin(), reader.tenants().end(), tenant.name) == reader.tenants().end())
       notes.push_back(

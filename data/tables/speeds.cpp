@@ -7,6 +7,7 @@
 
 #include "data/csv_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/portable_math.hpp"
 #include "env/base/shortest.hpp"
@@ -165,8 +166,7 @@ ThroughputTable Speeds::Table(const ClusterSpec& cluster, std::span<const std::p
       if (gang > cluster.types[g].count || Find(type, gang, cluster.types[g].name) != nullptr) continue;
       missing.push_back(
           {(U(type) * count + static_cast<std::size_t>(size - table.gang_sizes.begin())) * types + g,
-           Join("'", job_types()[U(type)], "' with ", gang, " GPU", gang == 1 ? "" : "s", " on ",
-                cluster.types[g].name)});
+           Join("'", job_types()[U(type)], "' with ", Counted(gang, "GPU"), " on ", cluster.types[g].name)});
     }
   }
   if (estimated != nullptr) {

@@ -1,6 +1,7 @@
 // Validation of a decision as a whole, and the words for what it breaks.
 #include <algorithm>
 
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/sim/simulator.hpp"
 
@@ -153,8 +154,8 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
     case Rule::kCannotRun:
       return Join(job, " cannot run on ", type_name(c.type));
     case Rule::kNoRoom:
-      return Join(job, " needs ", c.width > 0 ? c.width : scenario.data().jobs.gang[U(c.job)],
-                  " GPUs of type ", type_name(c.type),
+      return Join(job, " needs ", Counted(c.width > 0 ? c.width : scenario.data().jobs.gang[U(c.job)], "GPU"),
+                  " of type ", type_name(c.type),
                   ", but the decision as a whole asks for more than there are (idle before it: ",
                   core.state().free_gpus[U(c.type)], ")");
     case Rule::kDeviceBusy:
@@ -162,8 +163,9 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
     case Rule::kDeviceOfOtherType:
       return Join(job, ": a named device is not of type ", type_name(c.type));
     case Rule::kWrongDeviceCount:
-      return Join(job, " needs ", c.width > 0 ? c.width : scenario.data().jobs.gang[U(c.job)], " devices, ",
-                  c.devices_count, " are named");
+      return Join(job, " needs ",
+                  Counted(c.width > 0 ? c.width : scenario.data().jobs.gang[U(c.job)], "device"), ", ",
+                  Counted(c.devices_count, "is", "are"), " named");
     case Rule::kTwice:
       return Join(job, " is named by two commands");
     case Rule::kPackHost:
@@ -176,8 +178,8 @@ std::string Explain(const ApplyResult& result, const Decision& decision, const S
       return Join(job, " cannot be packed beside job ", c.host,
                   ": on that GPU type one of them cannot run so");
     case Rule::kWidth:
-      return Join(job, " cannot run on ", c.width, " GPUs of type ", type_name(c.type), ", only on ",
-                  scenario.MinGang(c.job), " to ", scenario.MaxGang(c.job));
+      return Join(job, " cannot run on ", Counted(c.width, "GPU"), " of type ", type_name(c.type),
+                  ", only on ", scenario.MinGang(c.job), " to ", scenario.MaxGang(c.job));
     case Rule::kControl:
       break;
     case Rule::kNodeResources:

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/shortest.hpp"
 #include "env/sim/metrics.hpp"
@@ -141,16 +142,19 @@ RunResult Run(const Scenario& scenario, Scheduler& scheduler, const std::string&
     }
   }
   if (endless || (simulator.stalled() && ClusterStalls(simulator))) {
-    const std::string what = endless ? standstill.Words(simulator)
-                                     : Join("at ", simulator.now(), " s ", simulator.state().waiting.size(),
-                                            " jobs wait and nothing runs");
-    const std::string words = Join(what, "; the cluster itself has stopped them ", StopsOf(simulator.state()),
-                                   " times, as where devices fail");
+    const std::string what =
+        endless
+            ? standstill.Words(simulator)
+            : Join("at ", simulator.now(), " s ",
+                   Counted(simulator.state().waiting.size(), "job waits", "jobs wait"), " and nothing runs");
+    const std::string words = Join(what, "; the cluster itself has stopped them ",
+                                   Counted(StopsOf(simulator.state()), "time"), ", as where devices fail");
     if (!options.notice) throw Error(Join("scheduler '", name, "' stalls: ", words));
     options.notice(Join(words, ": the run ends with them unfinished"));
   } else if (simulator.stalled()) {
-    throw Error(Join("scheduler '", name, "' stalls at ", simulator.now(), " s: ",
-                     simulator.state().waiting.size(), " jobs wait, nothing runs and nothing will arrive"));
+    throw Error(Join("scheduler '", name, "' stalls at ", simulator.now(),
+                     " s: ", Counted(simulator.state().waiting.size(), "job waits", "jobs wait"),
+                     ", nothing runs and nothing will arrive"));
   }
   result.metrics = Measure(simulator, {options.window.begin, last});
   result.jct_s = CompletionTimes(simulator, {options.window.begin, last});

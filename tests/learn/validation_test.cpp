@@ -136,7 +136,7 @@ TEST_CASE("train --resume --validate says what it measured where nothing is left
     CAPTURE(berth.log());
     CHECK(berth.Said("nothing was left to do: 256 steps"));
     CHECK(Rows(berth / "a/validation.csv").size() == 1);
-    return berth.Said("\nvalidated on 2 workloads: greedy ") && berth.Said("\nbest of 1 validations: after 256 steps, ");
+    return berth.Said("\nvalidated on 2 workloads: greedy ") && berth.Said("\nbest of 1 validation: after 256 steps, ");
   };
   CHECK(resumed());
   CHECK_FALSE(resumed());  // it has its row

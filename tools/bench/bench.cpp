@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "env/base/counted.hpp"
 #include "env/base/spec.hpp"
 #include "tools/bench/bench_rows.hpp"
 #include "tools/bench/golden_suite.hpp"
@@ -100,7 +101,7 @@ bool Rows(const Options& options, const std::vector<bench::BenchRow>& rows, cons
     missed += !report.measured.values.empty() && report.has_target() && !report.Met();
   }
   std::cout << bench::TableOf(reports) << "\n"
-            << reports.size() << " rows: " << failed << " could not be measured, " << missed
+            << Counted(reports.size(), "row") << ": " << failed << " could not be measured, " << missed
             << " missed their target; compare two builds or settings in turn on one quiet machine\n";
   return failed == 0 && (missed == 0 || !options.Bool("strict"));
 }
@@ -158,8 +159,9 @@ int Bench(const std::vector<std::string>& arguments) {
                {"commit", SourceCommit()},
                {"machine", bench::MachineJson()}};
   std::cout << "berth " << Version() << " (" << SourceCommit() << ") on "
-            << json["machine"]["cpu"].get<std::string>() << ", " << json["machine"]["cores"]
-            << " cores, load " << Fixed(json["machine"]["load_1min"], 2) << "\n\n";
+            << json["machine"]["cpu"].get<std::string>() << ", "
+            << Counted(json["machine"]["cores"].get<int>(), "core") << ", load "
+            << Fixed(json["machine"]["load_1min"], 2) << "\n\n";
   const bool part = options.Bool("signature") || options.Bool("scaling") || options.Bool("optimality") ||
                     options.Given("peers");
   bool held = true;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "tools/controller/controller.hpp"
 
@@ -48,12 +49,12 @@ Json Controller::StatusOf(const std::string& problem) const {
       continue;
     }
     row["submitted_s"] = from.submit_s;
-    row["reason"] =
-        job.phase == LivePhase::kOrdered ? "released, starts any moment"
-        : !job.why.empty()               ? job.why
-        : live_.HasRoom(job, free)
-            ? "others go first"
-            : Join("waits for ", from.gpus, " GPUs", from.gpu_type.empty() ? "" : " of type ", from.gpu_type);
+    row["reason"] = job.phase == LivePhase::kOrdered ? "released, starts any moment"
+                    : !job.why.empty()               ? job.why
+                    : live_.HasRoom(job, free)
+                        ? "others go first"
+                        : Join("waits for ", Counted(from.gpus, "GPU"),
+                               from.gpu_type.empty() ? "" : " of type ", from.gpu_type);
     row["forecast_s"] = nullptr;
     if (const auto made = forecasts.find(from.id); made != forecasts.end()) {
       const auto from_now = [&](double at) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 
@@ -293,8 +294,9 @@ LivePhase LiveCluster::PendingPhase(LiveJob& job) const {
   if (AtArrayLimit(from)) return blocked("waits for its array's limit");
   if (job.not_before_s > now_s_) return LivePhase::kBlocked;  // `why` is of the pause
   if (FittingTypes(job) == 0)
-    return blocked(Join("no GPU type has ", from.gpus, from.gpu_type.empty() ? "" : " " + from.gpu_type,
-                        " GPUs as it asks for them"));
+    return blocked(Join("no GPU type has ",
+                        Counted(from.gpus, from.gpu_type.empty() ? "GPU" : from.gpu_type + " GPU"),
+                        " as it asks"));
   return LivePhase::kWaiting;
 }
 

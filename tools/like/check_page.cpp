@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "data/csv_file.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/shortest.hpp"
 #include "tools/like/check.hpp"
 #include "tools/table.hpp"
@@ -46,7 +47,8 @@ std::string Line(const Cells& cells) {
 std::string Parts(const LikeCheck& check) {
   return Join("fitted on ", check.earlier_jobs, " jobs of ", Fixed(check.split_s / 86400.0, 1),
               " days, held out ", check.later_jobs, " jobs of ", Fixed(check.later_s / 86400.0, 1),
-              " days, drawn ", check.drawn_jobs, " jobs in ", check.draws, " workloads of that length");
+              " days, drawn ", check.drawn_jobs, " jobs in ", Counted(check.draws, "workload"),
+              " of that length");
 }
 
 }  // namespace

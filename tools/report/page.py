@@ -31,7 +31,7 @@ def audited(config):
 
 
 def counted(number, what):
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def fixed(value, digits):

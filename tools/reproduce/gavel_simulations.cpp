@@ -8,6 +8,7 @@
 #include "baselines/schedulers.hpp"
 #include "data/csv_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/spec.hpp"
 #include "tools/reproduce/gavel_experiments.hpp"
 #include "tools/reproduce/gavel_workloads.hpp"
@@ -185,7 +186,7 @@ bool ReportSimulations(const GavelSettings& settings, const ReproductionRuns& ru
            "reference's broken base "
            "FIFO beside FIFO as it is meant: shown, not held; so are makespans of windows. ",
            held, " held, ", held - out, " within, largest deviation ", Fixed(100 * largest, 2), "%",
-           failed > 0 ? Join(", ", failed, failed == 1 ? " run failed." : " runs failed.") : "."));
+           failed > 0 ? Join(", ", Counted(failed, "run"), " failed.") : "."));
   page.Rows({"trace", "policy", "reference, s", "ratio, ipm or no LP", "simplex", "reference's point",
              "the other figure (makespan; static: JCT)"},
             rows);

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "tools/file_lock.hpp"
 #include "tools/home.hpp"
 #include "tools/json.hpp"
@@ -106,7 +107,7 @@ void ReportSeries(const std::vector<PredictionLog>& logs, ReproductionPage& page
                                        {"mean_absolute_error", error.mean_absolute}});
         }
       }
-      page.Heading(Join(series.heading, ", ", ahead, ahead == 1 ? " hour" : " hours", " ahead"));
+      page.Heading(Join(series.heading, ", ", Counted(ahead, "hour"), " ahead"));
       page.Paragraph("Mean absolute error over the later part's hours.");
       table.Write(page, 2);
     }

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "env/base/counted.hpp"
 #include "env/base/spec.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/next_steps.hpp"
@@ -52,8 +53,8 @@ std::optional<int> MakeRuns(const Options& options, ReproductionRuns& runs) {
   runs.ReadKept();
   if (only_estimate) std::cout << runs.Listing();
   for (const auto& [spec, why] : runs.missing()) std::cout << "not available: " << why << "\n";
-  std::cout << runs.planned() << " runs, " << runs.planned() - runs.to_do() << " of them kept, about "
-            << Duration(runs.estimate_s()) << " of one core left\n";
+  std::cout << Counted(runs.planned(), "run") << ", " << runs.planned() - runs.to_do()
+            << " of them kept, about " << Duration(runs.estimate_s()) << " of one core left\n";
   if (only_estimate) return 0;
   std::cout.flush();
   if (runs.Execute(threads)) return std::nullopt;

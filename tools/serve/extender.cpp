@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/portable_math.hpp"
 #include "tools/serve/error_json.hpp"
 
@@ -56,7 +57,7 @@ std::string Extender::WhyNot(const ExtenderPod& pod, const ExtenderNode& node) c
     return Join("the job type cannot run on ", pod.job.gang, " x ", type.name);
   }
   const int gpus = node.gpus < 0 ? type.count : node.gpus;
-  if (pod.gpus > gpus) return Join("has ", gpus, " GPUs, the pod needs ", pod.gpus);
+  if (pod.gpus > gpus) return Join("has ", Counted(gpus, "GPU"), ", the pod needs ", pod.gpus);
   return "";
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 
 namespace berth {
 namespace {
@@ -63,8 +64,8 @@ GangBook::Verdict GangBook::Admit(const ExtenderPod& pod, std::span<const float>
                        std::ceil(group.until - now), " s")};
     }
     if (group.gpus != pod.gpus) {
-      return {-1, Join("asks for ", pod.gpus, " GPUs, the others of the pod group ", asked.key, " for ",
-                       group.gpus)};
+      return {-1, Join("asks for ", Counted(pod.gpus, "GPU"), ", the others of the pod group ", asked.key,
+                       " for ", group.gpus)};
     }
     // Its own room is held, also should there be less in all by now: the group that began first comes first.
     // More pods than a group needs, or one for a second time, take what nobody waits for.
@@ -93,8 +94,8 @@ GangBook::Verdict GangBook::Admit(const ExtenderPod& pod, std::span<const float>
     if (best < 0 || scores[g] > scores[static_cast<std::size_t>(best)]) best = static_cast<int>(g);
   }
   if (best < 0) {
-    return {-1, Join("the pod group ", asked.key, " needs room for ", asked.members, " pods of ", pod.gpus,
-                     " GPUs on one type, there is for ", most)};
+    return {-1, Join("the pod group ", asked.key, " needs room for ", Counted(asked.members, "pod"), " of ",
+                     Counted(pod.gpus, "GPU"), " on one type, there is for ", most)};
   }
   if (asked.members > 1) {
     if (const std::string full = WhyFull(); !full.empty()) return {-1, full};

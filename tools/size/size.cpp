@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "tools/policy_semantics.hpp"
 #include "tools/progress.hpp"
 #include "tools/size/prices.hpp"
@@ -131,7 +132,7 @@ SizeResult SizeCluster(const SizeRequest& request) {
   const auto fit = [&](std::size_t i) {
     SizedMix sized{mixes[i], MixText(request.types, mixes[i]), {}, ""};
     progress.Update(static_cast<double>(tried.size()) / static_cast<double>(mixes.size()),
-                    Join(tried.size(), " clusters tried, now ", sized.cluster));
+                    Join(Counted(tried.size(), "cluster"), " tried, now ", sized.cluster));
     EvaluationPlan plan;
     try {
       plan = PlanOf(request, sized.cluster);

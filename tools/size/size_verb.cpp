@@ -4,6 +4,7 @@
 
 #include "data/csv_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "tools/evaluation_table.hpp"
 #include "tools/json.hpp"
 #include "tools/next_steps.hpp"
@@ -38,7 +39,7 @@ std::string FigureText(const SizedRow& row, const std::vector<Level>& levels, st
 
 std::string Why(const SizedRow& row) {
   if (row.meets) return "yes";
-  if (row.unfinished > 0) return Join("no: ", row.unfinished, " jobs unfinished");
+  if (row.unfinished > 0) return Join("no: ", Counted(row.unfinished, "job"), " unfinished");
   return row.unstable ? "no: does not keep up" : "no";
 }
 
@@ -74,9 +75,9 @@ void PrintSize(const SizeRequest& request, const SizeResult& result) {
       table.AddRow(cells);
     }
   }
-  std::cout << result.tried.size() << " of " << result.mixes << " clusters tried, " << result.seeds
-            << (result.seeds > 1 ? " workloads each; in brackets 95% intervals\n\n"
-                                 : " workload, so without intervals\n\n")
+  std::cout << result.tried.size() << " of " << Counted(result.mixes, "cluster") << " tried, "
+            << Counted(result.seeds, "workload")
+            << (result.seeds > 1 ? " each; in brackets 95% intervals\n\n" : ", so without intervals\n\n")
             << table.ToString();
   for (const SizedMix& sized : result.tried) {
     if (!sized.refused.empty())

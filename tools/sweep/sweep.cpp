@@ -8,6 +8,7 @@
 #include <streambuf>
 
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/thread_team.hpp"
 #include "env/base/whole_file.hpp"
@@ -122,7 +123,8 @@ SweepState RunSweep(const SweepRequest& request) {
     const std::int64_t now_made = ++made;
     if (request.ended) request.ended(now_made, std::ssize(todo));
     const auto count = static_cast<double>(now_made), all = static_cast<double>(todo.size());
-    progress.Update(count / all, Join(count, " of ", all, " cells, ", progress.Rate(count, "cells")));
+    progress.Update(count / all,
+                    Join(count, " of ", Counted(todo.size(), "cell"), ", ", progress.Rate(count, "cells")));
   });
   state.made = made;
   state.there += state.made;

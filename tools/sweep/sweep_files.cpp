@@ -11,6 +11,7 @@
 #include "data/csv_file.hpp"
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "tools/table.hpp"
 
 namespace berth {
@@ -274,7 +275,7 @@ void PrintFront(const SweepTable& table, const ParetoFront& front) {
   }
   if (!front.rows.empty()) std::cout << text.ToString();
   if (left_out) {
-    std::cout << "left out: " << front.lost_jobs << " rows that lost jobs, " << front.unstable
+    std::cout << "left out: " << Counted(front.lost_jobs, "row") << " that lost jobs, " << front.unstable
               << " where the cluster does not keep up\n";
   }
 }

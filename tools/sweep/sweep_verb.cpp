@@ -7,6 +7,7 @@
 
 #include "data/text_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "tools/file_hash.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
@@ -169,19 +170,19 @@ int Sweep(const std::vector<std::string>& given) {
     CheckNoTable(options, "--cells");
     std::tie(request.begin, request.end) = options.Range("cells");
     if (request.end > cells)
-      throw Error(Join(options.Where("cells"), ": expected a range within the ", cells, " cells, found ",
-                       options.Text("cells")));
+      throw Error(Join(options.Where("cells"), ": expected a range within the ", Counted(cells, "cell"),
+                       ", found ", options.Text("cells")));
   }
   CheckOutputs(options, folder);
   request.stop = &WatchInterrupts();
   const SweepState state = RunSweep(request);
   if (state.stopped) {
-    std::cerr << "interrupted: " << state.there << " of " << state.cells
-              << " cells are kept, the same command goes on\n";
+    std::cerr << "interrupted: " << state.there << " of " << Counted(state.cells, "cell is", "cells are")
+              << " kept, the same command goes on\n";
     return kExitInterrupted;
   }
   if (!options.Given("cells")) {
-    std::cout << state.cells << " cells, " << state.kept << " of them were there\n\n";
+    std::cout << Counted(state.cells, "cell") << ", " << state.kept << " of them were there\n\n";
     return MakeSweepTable(options, request, arguments);
   }
   std::cout << "cells " << options.Text("cells") << ": " << state.made << " made, " << state.kept

@@ -8,6 +8,7 @@
 
 #include "agents/search/cma_es.hpp"
 #include "agents/search/mirrored_noise.hpp"
+#include "env/base/counted.hpp"
 #include "env/gym/rewards.hpp"
 #include "tools/environment_options.hpp"
 #include "tools/interrupt.hpp"
@@ -78,8 +79,8 @@ Window JobsOf(const Options& options, const char* name, const ScenarioSource& so
   if (!text.empty()) {
     const auto [begin, end] = options.Range(name);
     if (end > window.end) {
-      throw Error(Join(options.Where(name), ": expected a range within the ", window.end, " jobs of ",
-                       source.Describe(), ", found '", text, "'"));
+      throw Error(Join(options.Where(name), ": expected a range within the ", Counted(window.end, "job"),
+                       " of ", source.Describe(), ", found '", text, "'"));
     }
     window = {static_cast<int>(begin), static_cast<int>(end)};
   }

@@ -398,7 +398,7 @@ class Deciding(unittest.TestCase):
         self.run_with(decide, clock="event", workload="synthetic(rate=100,jobs=3,gangs=2:1)",
                       features="elasticity(min_factor=0.5,max_factor=2,scaling=linear,measured=false)")
         self.assertEqual(held, [[0, 1, 3], [2]])
-        with self.assertRaisesRegex(berth.Error, "job 0 cannot run on 1 GPUs of type v100, only on 2 to 2"):
+        with self.assertRaisesRegex(berth.Error, "job 0 cannot run on 1 GPU of type v100, only on 2 to 2"):
             self.run_with(lambda view, decision: decision.start(0, 0, devices=[2]),
                           workload="synthetic(rate=100,jobs=3,gangs=2:1)")
 

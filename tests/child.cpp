@@ -11,7 +11,9 @@
 #include <string>
 #include <thread>
 
+#include "tests/binary.hpp"
 #include "tests/sanitized.hpp"
+#include "tools/json.hpp"
 
 namespace berth::test {
 
@@ -56,6 +58,16 @@ int Wait(pid_t child) {
 bool Ended(pid_t child) {
   siginfo_t info = {};
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+int ServedPort(const TemporaryFolder& folder, pid_t process) {
+  // Who is no child of ours is gone from the table of processes as it ends.
+  for (int tenths = 0; tenths < 300 && kill(process, 0) == 0 && !Ended(process); ++tenths) {
+    const std::string said = Slurp(folder / "serve.json");
+    if (Json::accept(said)) return Json::parse(said).value("port", 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return 0;
 }
 
 }  // namespace berth::test

@@ -23,5 +23,8 @@ bool HaveLearners();
 int Wait(pid_t child);
 // Whether it has ended; Wait can still be called.
 bool Ended(pid_t child);
+// The port that this process, `berth serve` in the folder with --json serve.json, says that it listens on; 0 = it
+// has ended, or has said none for half a minute.
+int ServedPort(const TemporaryFolder& folder, pid_t process);
 
 }  // namespace berth::test

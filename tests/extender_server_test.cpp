@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <sstream>
-#include <thread>
 
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
@@ -42,12 +40,8 @@ TEST_CASE("extender: the server answers over HTTP, survives what is not, and end
       folder, {"serve", "--extender", "--policy", "p.h5", "--table", kFiles + "table.json",
                "--port", "0", "--limit", "20000", "--json", "serve.json"});
   REQUIRE(child > 0);
-  for (int tenths = 0; tenths < 300 && Slurp(folder / "out.txt").empty() && !test::Ended(child); ++tenths) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
+  const int port = test::ServedPort(folder, child);
   CAPTURE(Slurp(folder / "out.txt"), Slurp(folder / "error.txt"));
-  const std::string said = Slurp(folder / "serve.json");
-  const int port = Json::accept(said) ? Json::parse(said).value("port", 0) : 0;
   if (port == 0) kill(child, SIGKILL);
   REQUIRE(port > 0);
 

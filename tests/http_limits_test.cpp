@@ -16,6 +16,7 @@
 
 #include "tests/binary.hpp"
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
 #include "tests/extender_support.hpp"
 #include "tests/http_client.hpp"
 #include "tests/sanitized.hpp"
@@ -61,11 +62,7 @@ class ExtenderChild {
     REQUIRE(std::system(command.c_str()) == 0);
     process_ = std::atoi(test::Slurp(folder / "process").c_str());
     REQUIRE(process_ > 0);
-    for (int tenths = 0; tenths < 300 && port_ == 0 && kill(process_, 0) == 0; ++tenths) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      const std::string told = test::Slurp(folder / "serve.json");
-      if (Json::accept(told)) port_ = Json::parse(told).value("port", 0);
-    }
+    port_ = test::ServedPort(folder, process_);
     CAPTURE(test::Slurp(said_));
     CHECK(port_ > 0);
   }

@@ -2,11 +2,9 @@
 // command serves.
 #include <signal.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "env/base/check.hpp"
 #include "policies/bundle.hpp"
@@ -115,12 +113,8 @@ TEST_CASE("kubernetes: the container's command serves over TLS with the example'
   arguments.push_back("--json=serve.json");
   const pid_t child = test::Start(folder, arguments);
   REQUIRE(child > 0);
-  for (int tenths = 0; tenths < 300 && Slurp(folder / "out.txt").empty() && !test::Ended(child); ++tenths) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
+  const int port = test::ServedPort(folder, child);
   CAPTURE(Slurp(folder / "out.txt"), Slurp(folder / "error.txt"));
-  const std::string written = Slurp(folder / "serve.json");
-  const int port = Json::accept(written) ? Json::parse(written).value("port", 0) : 0;
   if (port > 0) {
     const std::string asked =
         Join("cd '", folder.path(),

@@ -56,7 +56,7 @@ void ReadTableOfJobs(const TextRow&, const std::string& text) {
     if (parts.size() > 3) settings = SettingsOfFile(ReadClusterFile(File("cluster.toml", parts[3])));
     const JobTableScenario read = ReadJobTable(jobs, request, settings);
     if (read.scenario.num_jobs() > 1000) return;
-    // As tables and back it is the same, where tables can say it (tests/job_table_test.cpp).
+    // As tables and back it is the same, where tables can say it (tests/write_tables_test.cpp).
     const ScenarioTables tables = TablesOf(read.scenario);
     JobTableRequest again;
     again.speeds = File("again_speeds.csv", tables.speeds);

@@ -314,11 +314,11 @@ TEST_CASE("sia: programs that are none", "[sia]") {
   };
   Program program = TwoJobs();
   program.forced = {2, 0};
-  CHECK(says(program, "job 1 is forced to configuration 0 of 1 GPUs of type 0, where 0 are left"));
+  CHECK(says(program, "job 1 is forced to configuration 0 of 1 GPU of type 0, where 0 are left"));
   program = TwoJobs(), program.configurations[1].type = 3;
   CHECK(says(program, "configuration 1: expected a type below 1, found 3"));
   program = TwoJobs(), program.configurations[1].gpus = 0;
-  CHECK(says(program, "configuration 1: expected 1 <= nodes <= GPUs, found 1 nodes and 0 GPUs"));
+  CHECK(says(program, "configuration 1: expected 1 <= nodes <= GPUs, found 1 node and 0 GPUs"));
   program = TwoJobs(), program.capacity = {-4};
   CHECK(says(program, "capacity of type 0: expected at least 0 GPUs, found -4"));
   program = TwoJobs(), program.cost.pop_back();

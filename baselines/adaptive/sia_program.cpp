@@ -10,6 +10,7 @@
 #include "baselines/adaptive/sia_core.hpp"
 #include "baselines/adaptive/sia_prices.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 
 namespace berth::sia {
@@ -47,8 +48,8 @@ void Check(const Program& program) {
     if (its.type < 0 || its.type >= types)
       throw Error(Join("sia: configuration ", k, ": expected a type below ", types, ", found ", its.type));
     if (its.gpus < 1 || its.nodes < 1 || its.nodes > its.gpus)
-      throw Error(Join("sia: configuration ", k, ": expected 1 <= nodes <= GPUs, found ", its.nodes,
-                       " nodes and ", its.gpus, " GPUs"));
+      throw Error(Join("sia: configuration ", k, ": expected 1 <= nodes <= GPUs, found ",
+                       Counted(its.nodes, "node"), " and ", Counted(its.gpus, "GPU")));
   }
   const std::size_t entries = U(program.jobs) * U(configurations);
   if (program.cost.size() != entries)
@@ -84,8 +85,8 @@ std::vector<int> LeftByForced(const Program& program) {
     if (!std::isfinite(CostOf(program, job, k)))
       throw Error(Join("sia: job ", job, " is forced to configuration ", k, ", whose cost is infinite"));
     if (its.gpus > left[U(its.type)])
-      throw Error(Join("sia: job ", job, " is forced to configuration ", k, " of ", its.gpus,
-                       " GPUs of type ", its.type, ", where ", left[U(its.type)], " are left"));
+      throw Error(Join("sia: job ", job, " is forced to configuration ", k, " of ", Counted(its.gpus, "GPU"),
+                       " of type ", its.type, ", where ", left[U(its.type)], " are left"));
     left[U(its.type)] -= its.gpus;
   }
   return left;

@@ -21,6 +21,7 @@
 #include "baselines/slurm/backfill.hpp"
 #include "baselines/slurm/priority.hpp"
 #include "env/base/check.hpp"
+#include "env/base/counted.hpp"
 #include "env/base/index.hpp"
 #include "env/base/spec.hpp"
 #include "env/predict/run_times.hpp"
@@ -92,8 +93,9 @@ void SayUnread(const std::string& path, const SlurmSettings& settings) {
   static std::set<std::string> said;
   const std::lock_guard<std::mutex> lock(mutex);
   if ((settings.unread.empty() && settings.other_unread == 0) || !said.insert(path).second) return;
-  std::cerr << "slurm: " << path << ": " << settings.unread.size() << " settings of scheduling are not read"
-            << (settings.unread.empty() ? "" : ": ") << Listed(settings.unread) << "; nor "
+  std::cerr << "slurm: " << path << ": "
+            << Counted(settings.unread.size(), "setting of scheduling is", "settings of scheduling are")
+            << " not read" << (settings.unread.empty() ? "" : ": ") << Listed(settings.unread) << "; nor "
             << settings.other_unread << " about other things\n";
 }
 

@@ -6,6 +6,7 @@
 #include "baselines/placement/in_service.hpp"
 #include "env/features/checkpoints/checkpoints.hpp"
 #include "env/features/topology/topology.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 
@@ -46,7 +47,7 @@ bool LeavingMoves::Fits(int job, int type) const {
   const int held = type == here ? HeldInService(view_, job) : 0;
   if (view_.Rate(job, type) <= 0.0 || gang > room_[static_cast<std::size_t>(type)] + held) return false;
   return !EndsBeforeLeaving(view_, job) ||
-         MoveSeconds(view_, job) + view_.RemainingSeconds(job, type) < view_.RemainingSeconds(job, here);
+         MoveSeconds(view_, job) + view_.RemainingSeconds(job, type) < SecondsLeft(view_, job);
 }
 
 bool LeavingMoves::Offer(int job, int type) {

@@ -4,6 +4,7 @@
 #include "env/features/partitions/partitions.hpp"
 #include "env/features/services/services.hpp"
 #include "env/features/table.hpp"
+#include "env/predict/releases.hpp"
 #include "env/sim/invariants.hpp"
 #include "tests/a100s.hpp"
 #include "tests/audit.hpp"
@@ -234,6 +235,32 @@ TEST_CASE("easy, conservative: who ends gives back what it holds, not its gang")
       d.Start(1, 0);
     });
     CHECK(sim.state().completion == std::vector<double>{800.0, 2000.0, 900.0, 2400.0});
+  }
+}
+
+// 4 GPUs, of which 0, a gang of 2, holds one: 400 steps at 1/2 step/s, until 800 s, though at 1 step/s it would be done by then at 450.
+// The gang of 4 that comes at 100 s can start at 800; who runs from 100 to 600 is not in its way.
+TEST_CASE("easy, conservative: who ends is expected when what it holds is done, not its gang") {
+  const ScenarioData data = V100s(4, {{0, 400, 0, 2}, {0, 300}, {100, 100, 0, 4}, {100, 500}}, kLinear + "2)");
+  for (const char* spec : {"easy", "conservative"}) {
+    CAPTURE(spec);
+    const std::unique_ptr<Scheduler> rule = test::Make(spec);
+    const Simulator fresh{Scenario(data)};
+    rule->Reset(fresh.View(Knowledge::kOracle));
+    const Simulator sim = Finish(data, [&](const Simulator& s, Decision& d) {
+      d.Clear();
+      const ClusterView view = s.View(Knowledge::kOracle);
+      if (s.now() == 100.0) {
+        Releases releases;
+        releases.Collect(view, 0, 2, nullptr);
+        CHECK(releases.When(4).time == 800.0);
+        CHECK(releases.When(4).spare == 0);
+      }
+      if (s.now() > 0.0) return rule->Decide(view, d);
+      d.StartAt(0, 0, 1);
+      d.Start(1, 0);
+    });
+    CHECK(sim.state().completion == std::vector<double>{800.0, 300.0, 900.0, 600.0});
   }
 }
 

@@ -12,6 +12,7 @@
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
 #include "env/features/stages/stages.hpp"
+#include "env/predict/run_times.hpp"
 #include "env/sim/plan.hpp"
 
 namespace berth {
@@ -55,7 +56,7 @@ class CriticalPath final : public Scheduler {
     ends_.clear();
     const double soonest = std::nextafter(view.now(), kNever);  // of a job that outran its estimate
     for (int job : view.running()) {
-      const double end = view.now() + view.RemainingSeconds(job, view.TypeOf(job));
+      const double end = view.now() + SecondsLeft(view, job);
       ends_.emplace_back(std::max(end, soonest), job);
     }
     std::sort(ends_.begin(), ends_.end());

@@ -6,6 +6,7 @@
 #include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
 #include "env/base/index.hpp"
+#include "env/predict/run_times.hpp"
 
 namespace berth {
 
@@ -39,8 +40,7 @@ void Describe(const ClusterView& view, Instance& instance) {
   }
   for (int job : view.running()) {
     auto& free_at = instance.free_at[U(view.TypeOf(job))];
-    free_at.insert(free_at.end(), U(LeftToOthers(view, job, view.Width(job))),
-                   view.RemainingSeconds(job, view.TypeOf(job)));
+    free_at.insert(free_at.end(), U(LeftToOthers(view, job, view.Width(job))), SecondsLeft(view, job));
   }
   for (auto& free_at : instance.free_at) std::sort(free_at.begin(), free_at.end());
   for (int job : view.waiting()) {

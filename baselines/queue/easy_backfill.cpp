@@ -30,9 +30,7 @@ void ReleaseOrder::Add(const ClusterView& view, int job) {
   place.steady = ReleaseIsSteady(view, job);
   OfType& its = types_[U(place.type)];
   if (!place.steady) return its.unsteady.push_back(job);
-  const double requested = view.Requested(job);
-  place.key = std::isnan(requested) ? view.now() + view.RemainingSeconds(job, place.type)
-                                    : view.RunStart(job) + requested;
+  place.key = EstimatedEnd(view, job);
   its.steady.Insert({place.key, job});
 }
 

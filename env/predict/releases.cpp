@@ -13,7 +13,7 @@ void Releases::Collect(const ClusterView& view, int type, int room, const Plan* 
   order_.clear();
   for (int job : view.running()) {
     if (view.TypeOf(job) != type) continue;
-    order_.emplace_back(EstimatedRelease(view, job), job, LeftToOthers(view, job, view.Gang(job)));
+    order_.emplace_back(EstimatedRelease(view, job), job, LeftToOthers(view, job, HeldGpus(view, job)));
   }
   if (plan != nullptr) {
     for (int job : plan->placed()) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "env/sim/in_service.hpp"
+
 namespace berth {
 namespace {
 
@@ -25,13 +27,23 @@ double EstimatedSeconds(const ClusterView& view, int job, int type) {
   return std::isnan(requested) ? view.RemainingSeconds(job, type) : requested;
 }
 
-double EstimatedRelease(const ClusterView& view, int job) {
+double SecondsLeft(const ClusterView& view, int job) {
+  const int type = view.TypeOf(job), partner = view.Partner(job), width = HeldGpus(view, job);
+  const double rate = partner >= 0              ? view.PairRate(job, partner, type)
+                      : width == view.Gang(job) ? view.Rate(job, type)
+                                                : view.RateAt(job, type, width);
+  return rate > 0.0 ? view.RemainingSteps(job) / rate : kNever;
+}
+
+double EstimatedEnd(const ClusterView& view, int job) {
   const double requested = view.Requested(job);
-  const double end = std::isnan(requested) ? view.now() + view.RemainingSeconds(job, view.TypeOf(job))
-                                           : view.RunStart(job) + requested;
+  return std::isnan(requested) ? view.now() + SecondsLeft(view, job) : view.RunStart(job) + requested;
+}
+
+double EstimatedRelease(const ClusterView& view, int job) {
   // A job that outran its estimate still holds its GPUs: it may end at any moment, but not now.
   const double soonest = std::nextafter(view.now(), kNever);
-  return AtBoundary(view, std::max(end, soonest));
+  return AtBoundary(view, std::max(EstimatedEnd(view, job), soonest));
 }
 
 double EstimatedRelease(const ClusterView& view, int job, int type, double start) {

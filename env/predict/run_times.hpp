@@ -23,6 +23,12 @@ double RequestedSeconds(const ClusterView& view, int job);
 // kEstimate where nothing is requested.
 double EstimatedSeconds(const ClusterView& view, int job, int type);
 
+// Seconds that a running job still needs as it runs now: on the GPUs that it holds, beside whoever shares its
+// GPU. kNever where that gives it no rate.
+double SecondsLeft(const ClusterView& view, int job);
+// When a running job is thought to end; past where it outran what was requested.
+double EstimatedEnd(const ClusterView& view, int job);
+
 // When a running job is thought to free its GPUs; later than now. Under clock `rounds` GPUs are freed at
 // boundaries only, so the time is rounded up to one.
 double EstimatedRelease(const ClusterView& view, int job);

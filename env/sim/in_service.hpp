@@ -23,6 +23,11 @@ inline double FirstLeavesAt(const ClusterView& view, int job) {
   return leaves;
 }
 
+// GPUs of a running job; a cluster that is no simulation does not say which. Any thread.
+inline int HeldGpus(const ClusterView& view, int job) {
+  return view.plain() ? view.Gang(job) : view.Width(job);
+}
+
 // True also of a job that does not run. Any thread. Where nothing leaves no GPU is looked at, here and below.
 inline bool AllInService(const ClusterView& view, int job) {
   return !view.AnyLeaving() ||

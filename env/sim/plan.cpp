@@ -6,15 +6,6 @@
 
 namespace berth {
 
-namespace {
-
-// GPUs of a running job; a cluster that is no simulation does not say which.
-int Held(const ClusterView& view, int job) {
-  return view.plain() ? view.Gang(job) : view.Width(job);
-}
-
-}  // namespace
-
 void Plan::Begin(const ClusterView& view, bool preemptive) {
   preemptive_ = preemptive;
   const std::size_t jobs = Index(view.num_jobs());
@@ -58,13 +49,13 @@ void Plan::Keep(const ClusterView& view, int job) {
     SetGuest(partner, job);
     return;
   }
-  Place(job, type, Takes(view, job, type, Held(view, job)), Held(view, job));
+  Place(job, type, Takes(view, job, type, HeldGpus(view, job)), HeldGpus(view, job));
 }
 
 // A GPU that takes no new job is on top of the room, and who stays there takes none of it; of two who shared
 // it and part the other one, who has to move.
 int Plan::Takes(const ClusterView& view, int job, int type, int width) const {
-  if (!view.AnyLeaving() || !view.IsRunning(job) || view.TypeOf(job) != type || Held(view, job) != width)
+  if (!view.AnyLeaving() || !view.IsRunning(job) || view.TypeOf(job) != type || HeldGpus(view, job) != width)
     return width;
   const int partner = view.Partner(job);
   if (partner >= 0 && Placed(partner) && host_[Index(partner)] < 0 && Stays(view, partner)) return width;
@@ -143,7 +134,7 @@ bool Plan::IsSet(ControlKind kind, int index) const {
 
 bool Plan::Stays(const ClusterView& view, int job) const {
   return view.IsRunning(job) && type_[Index(job)] == view.TypeOf(job) &&
-         (host_[Index(job)] >= 0 || width_[Index(job)] == Held(view, job));
+         (host_[Index(job)] >= 0 || width_[Index(job)] == HeldGpus(view, job));
 }
 
 void Plan::EmitRunning(const ClusterView& view, int job, Decision& decision) const {
@@ -156,7 +147,7 @@ void Plan::EmitRunning(const ClusterView& view, int job, Decision& decision) con
   }
   if (type != view.TypeOf(job)) {
     width == view.Gang(job) ? decision.Move(job, type) : decision.Resize(job, type, width);
-  } else if (width != Held(view, job)) {
+  } else if (width != HeldGpus(view, job)) {
     decision.Resize(job, type, width);
   } else if (partner >= 0 && partner < job && Placed(partner) && host_[Index(partner)] < 0 &&
              Stays(view, partner)) {

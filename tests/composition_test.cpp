@@ -188,6 +188,15 @@ TEST_CASE("reservation: GPUs are held back while short jobs are expected", "[com
   CHECK(Decisions(rule + ",urgent=1)", scenario) == Decisions("fcfs", scenario));
 }
 
+TEST_CASE("reservation: who stops holds nothing of it", "[composition]") {
+  // Three GPUs. The gang of bin 0 brings 20 GPU-seconds: from 10 on 2 GPUs are reserved, which the next gang
+  // uses up. At 12 the short job 3 takes its place on one GPU. The other one stays reserved, and the gang goes
+  // on at 15, until 23. Bin 1 brought 23 GPU-seconds, bin 2 nothing: the long job 4 waits until 30.
+  CHECK(Decisions("reservation(inner=srpt,short=10,bin=10,horizon=10,forecaster=last,safety=0,most=1)",
+                  Tiny({{"a", 3}}, {{1.0}}, {{0, 10, 0, 2}, {0, 50}, {10, 10, 0, 2}, {12, 3}, {12, 100}})) ==
+        Log{"0 start 0@0", "0 start 1@0", "10 start 2@0", "12 stop 2", "12 start 3@0", "15 start 2@0", "30 start 4@0"});
+}
+
 TEST_CASE("reservation: on the type that favoured jobs are fastest on, by the square root rule",
           "[composition]") {
   // Type b is twice as fast, so a short job of 10 steps takes 5 s there. Four in bin 0 bring 20 GPU-seconds:

@@ -68,7 +68,10 @@ class Reservation final : public Scheduler {
     shares_.Begin(view);
     Ask(view, favoured_inner_, true, decision);
     for (const Command& command : decision.commands) {
-      if (command.kind == CommandKind::kStart) held_[U(command.type)] += WidthOf(view, command);
+      if (view.IsRunning(command.job))  // it stops or moves
+        held_[U(view.TypeOf(command.job))] -= HeldInService(view, command.job);
+      if (command.kind == CommandKind::kStart || command.kind == CommandKind::kMove)
+        held_[U(command.type)] += WidthOf(view, command);
     }
     Reserve(view);
     int held_back = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "env/base/rng.hpp"
+#include "tests/a100s.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
 #include "tests/tiny.hpp"
@@ -126,6 +127,26 @@ TEST_CASE("weighted_round_robin: service is in proportion to weights, within a q
   const Scenario equal = Tiny({{"a", 2}}, {{1.0}}, {{0, 50}, {0, 30}, {1, 20}, {2, 70}, {40, 5}});
   CHECK(Ends("weighted_round_robin(quantum=10)", equal)[3] ==
         Approx(Ends("round_robin(quantum=10)", equal)[3]).margin(20.0));
+}
+
+TEST_CASE("weighted_round_robin: a turn is charged for the GPUs that were held", "[baselines]") {
+  // Two GPUs, quantum 100. Job 0, a gang of 2, holds one of them until 100 (50 of its 400 steps), 1 the other; both are charged 100
+  // GPU-seconds. 2 comes then and runs until 110. The gang queued up before 1, goes first and is charged 200 at 210; 1 ends at 250, the gang
+  // at 500. Charged for its gang it would have waited at 110 until 1 ends.
+  ScenarioData data = TinyData({{"a", 2}}, {{1.0}}, {{0, 400, 0, 2}, {0, 150}, {100, 10}});
+  data.features = ParseFeatures("elasticity(measured=false,scaling=linear,resize_s=0,min_factor=0)");
+  const std::unique_ptr<Scheduler> rule = test::Make("weighted_round_robin(quantum=100)");
+  const Simulator fresh{Scenario(data)};
+  rule->Reset(fresh.View(Knowledge::kBlind));
+  const Simulator sim = test::Finish(data, [&](const Simulator& s, Decision& d) {
+    d.Clear();
+    rule->Decide(s.View(Knowledge::kBlind), d);
+    if (s.now() > 0.0) return;
+    d.Clear();
+    d.StartAt(0, 0, 1);
+    d.Start(1, 0);
+  });
+  CHECK(sim.state().completion == std::vector<double>{500.0, 250.0, 110.0});
 }
 
 TEST_CASE("gang_scheduling: Ousterhout's matrix by hand", "[baselines]") {

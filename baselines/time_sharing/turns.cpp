@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "baselines/preemptive/service_distribution.hpp"
 #include "baselines/ranking.hpp"
 #include "baselines/schedulers.hpp"
 
@@ -24,7 +25,7 @@ constexpr double kQuantumRounding = 1e-9;  // of a quantum: a wake-up may come a
 // O(n log n) a decision for n jobs in system; a decision a turn while jobs wait.
 class Turns final : public Scheduler {
  public:
-  // Charged: a turn's GPU-seconds over the job's weight are added to its key.
+  // Charged: a turn's GPU-seconds, of the GPUs that were held, over the job's weight are added to its key.
   Turns(double quantum_s, bool charged) : quantum_(quantum_s), charged_(charged) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
   void Reset(const ClusterView& view) override;
@@ -35,9 +36,11 @@ class Turns final : public Scheduler {
     double key = 0.0;
     std::int64_t since = -1;  // when it queued up, counted; -1 = not seen yet
     double begin = 0.0;       // attained seconds when the turn began
+    double gpu_begin = 0.0;   // attained GPU-seconds
     double costs = 0.0;       // s of stops and moves that it pays for
   };
   Turn& Of(int job) { return turn_[static_cast<std::size_t>(job)]; }
+  void BeginTurn(const ClusterView& view, int job);
   void Admit(const ClusterView& view);
   void EndTurns(const ClusterView& view);
 
@@ -64,9 +67,16 @@ void Turns::Admit(const ClusterView& view) {
     Turn& turn = Of(job);
     if (turn.since >= 0) continue;
     turn.key = least == kNever ? 0.0 : least;
-    turn.since = queued_++;
-    turn.begin = view.AttainedSeconds(job);  // 0, unless another scheduler ran it before
+    BeginTurn(view, job);
   }
+}
+
+void Turns::BeginTurn(const ClusterView& view, int job) {
+  Turn& turn = Of(job);
+  turn.since = queued_++;
+  turn.begin = view.AttainedSeconds(job);  // 0 of a new job, unless another scheduler ran it before
+  turn.gpu_begin = AttainedGpuSeconds(view, job);
+  turn.costs = 0.0;
 }
 
 void Turns::EndTurns(const ClusterView& view) {
@@ -74,10 +84,11 @@ void Turns::EndTurns(const ClusterView& view) {
     Turn& turn = Of(job);
     const double used = view.AttainedSeconds(job) - turn.begin - turn.costs;
     if (used < quantum_ * (1.0 - kQuantumRounding)) continue;
-    if (charged_) turn.key += used * view.Gang(job) / view.Weight(job);
-    turn.since = queued_++;
-    turn.begin = view.AttainedSeconds(job);
-    turn.costs = 0.0;
+    if (charged_) {
+      const double held = AttainedGpuSeconds(view, job) - turn.gpu_begin;
+      turn.key += (held - turn.costs * view.Gang(job)) / view.Weight(job);
+    }
+    BeginTurn(view, job);
   }
 }
 

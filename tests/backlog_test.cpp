@@ -76,6 +76,18 @@ TEST_CASE("backlog: by hand", "[backlog]") {
   CHECK(test::RunOf("fcfs", EveryTen(0.0)).metrics.backlog_growth == 0.0);  // all at once: no telling
 }
 
+TEST_CASE("backlog: a part of a GPU that suffices is that part of its time in work, by hand", "[backlog]") {
+  // One GPU. At 0 come 7200 s of a quarter of it, which run, and 3600 s of all of it, which wait; at 900 again 3600 s of a quarter. Where
+  // these are the seconds that the work takes a whole GPU, a quarter of it makes a quarter of the speed.
+  for (const bool suffices : {true, false}) {
+    ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 7200}, {0, 3600}, {900, 3600}});
+    data.jobs.gpu_milli = {250, 1000, 250};
+    const Scenario scenario = test::With(data, suffices ? "sharing(share_suffices=true)" : "sharing");
+    CHECK(test::RunOf("fcfs", scenario).metrics.backlog_gpu_h ==
+          Approx(suffices ? (6300.0 / 4 + 3600.0 + 900.0) / 3600.0 : (6975.0 + 3600.0 + 3600.0) / 3600.0));
+  }
+}
+
 TEST_CASE("backlog: of the window, while others come before and after", "[backlog]") {
   const Metrics m = Run(EveryTen(5.0), *test::Make("fcfs"), "fcfs",
                         {.window = {2, 6}, .keep_events = false, .progress = {}})

@@ -137,6 +137,26 @@ TEST_CASE("potentials: who holds a part of a GPU is that part of its time in wor
   }
 }
 
+TEST_CASE("potentials: the work of who needs a part of a GPU is that part of its time") {
+  // At 2 currency units a GPU second, 10 s of a fifth of a GPU and 4 s of a whole one. Of 5 s that come later, a fifth arrives.
+  for (const int milli : {200, 1000}) {
+    ScenarioData data = test::TinyData({{"a", 1}}, {{1.0}}, {{0, 10}, {0, 4}, {3, 5}});
+    data.cluster.types[0].price_per_hour = 7200.0;
+    data.jobs.gpu_milli = {milli, 1000, milli};
+    data.features = ParseFeatures("sharing(share_suffices=true)");
+    Simulator simulator{Scenario(data)};
+    REQUIRE(simulator.AdvanceToDecision());
+    MdpSpec mdp;
+    mdp.reward = "cost";
+    CHECK(PhiOf("work", mdp, simulator) == Approx(milli == 200 ? 12.0 : 28.0));
+
+    SchedEnv env(FixedSource(Scenario(data), ""), OptionsOf("cost", "reward"), 0);
+    double work = 0.0;
+    Play(env, 0, [&](const SchedEnv::Outcome& outcome) { work += outcome.new_work; });
+    CHECK(work == Approx(milli == 200 ? 1.0 : 5.0));
+  }
+}
+
 TEST_CASE("potentials: GPUs that could be in slices are no more GPUs") {
   for (const char* spec : {"wspt", "even_share"}) {
     const auto phi = [&](const char* features) {

@@ -238,7 +238,7 @@ SchedEnv::Outcome SchedEnv::Settle(double before_time) {
   const Scenario& scenario = simulator_->scenario();
   const JobTable& jobs = scenario.data().jobs;
   for (; seen_ < simulator_->arrived_jobs(); ++seen_, ++outcome.new_jobs)
-    outcome.new_work += jobs.gang[U(seen_)] * jobs.total_steps[U(seen_)] / scenario.BestRate(seen_);
+    outcome.new_work += scenario.WorkingGpus(seen_) * jobs.total_steps[U(seen_)] / scenario.BestRate(seen_);
   return outcome;
 }
 

@@ -31,7 +31,7 @@ class SchedEnv {
     double reward = 0.0, discount = 1.0;
     double signal = 0.0;    // what to learn from in its place
     int new_jobs = 0;       // that arrived during the step
-    double new_work = 0.0;  // theirs: GPU s, each alone on its fastest type
+    double new_work = 0.0;  // theirs: GPU s (Scenario::WorkingGpus), each on its fastest type
     bool terminated = false, truncated = false;
   };
   // Draws the workload, warms up, goes to the first choice; draws again where there is none. Throws Error

@@ -16,7 +16,7 @@ double LeftWithoutQueue(const Scenario& scenario, int count, double time) {
   double left = 0.0;
   for (int job = 0; job < count; ++job) {
     const double ends = jobs.arrival[U(job)] + jobs.total_steps[U(job)] / scenario.BestRate(job);
-    left += jobs.gang[U(job)] * std::max(0.0, ends - time);
+    left += scenario.WorkingGpus(job) * std::max(0.0, ends - time);
   }
   return left;
 }
@@ -32,7 +32,7 @@ void MeasureLeft(const Simulator& simulator, int begin, int end, Metrics& into) 
   const int middle = begin + (end - begin) / 2;
   double arrived = 0.0;  // GPU-seconds
   for (int job = middle + 1; job < end; ++job)
-    arrived += jobs.gang[U(job)] * jobs.total_steps[U(job)] / scenario.BestRate(job);
+    arrived += scenario.WorkingGpus(job) * jobs.total_steps[U(job)] / scenario.BestRate(job);
   if (last.time > halfway.time && arrived > 0.0) {
     const double late_then = halfway.gpu_seconds - LeftWithoutQueue(scenario, middle + 1, halfway.time);
     const double late_now = last.gpu_seconds - LeftWithoutQueue(scenario, end, last.time);

@@ -171,7 +171,7 @@ Backlog SimCore::BacklogAt(double time) const {
     if (!blocked && !state_.active.Contains(job)) continue;
     const double done = state_.AttainedSteps(job, reference ? state_.now : time);
     const double left = scenario_.data().jobs.total_steps[U(job)] - done;
-    backlog.gpu_seconds += scenario_.data().jobs.gang[U(job)] * std::max(left, 0.0) / scenario_.BestRate(job);
+    backlog.gpu_seconds += scenario_.WorkingGpus(job) * std::max(left, 0.0) / scenario_.BestRate(job);
   }
   return backlog;
 }

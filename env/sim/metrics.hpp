@@ -44,7 +44,7 @@ struct Metrics {
   // scenario's last job; what a scheduler puts off until then looks short. The backlog_* are NaN where the
   // run ended (RunOptions::max_time_s) before the window's last job arrived.
   double backlog_jobs = 0;    // in the system when the window's last job has arrived
-  double backlog_gpu_h = 0;   // of work left then, each job's on its fastest type
+  double backlog_gpu_h = 0;   // of work left then, each job's on its fastest type and Scenario::WorkingGpus
   double backlog_growth = 0;  // see MeasureBacklog
   double open_at_end = 0;  // share of the window's jobs that are not done when arrivals end, or the run does
   // Mean, over those of them that arrived, of the time in the system until they left, or until then at most;

@@ -161,7 +161,7 @@ std::optional<double> Ensemble::Draw(std::uint32_t member, ScenarioData& data) c
     if (!(size > 0.0)) return std::nullopt;
     Copy(known_.data().jobs, job, data.jobs);
     data.jobs.total_steps.back() = size;
-    work += known_.data().jobs.gang[U(job)] * (size - moment_.jobs[U(job)].done) / known_.BestRate(job);
+    work += known_.WorkingGpus(job) * (size - moment_.jobs[U(job)].done) / known_.BestRate(job);
   }
   // Far longer than the present work takes: where those who come go first, whoever waits longest waits for
   // them.

@@ -44,7 +44,7 @@ WorkPrices InTime(const Scenario& scenario) {
   std::vector<TypedWork> work;
   for (int job = 0; job < scenario.num_jobs(); ++job) {
     const double best = scenario.BestRate(job), alone = jobs.total_steps[U(job)] / best;
-    work.push_back({jobs.gang[U(job)] * alone, {}, alone});
+    work.push_back({scenario.WorkingGpus(job) * alone, {}, alone});
     for (int g = 0; g < scenario.num_types(); ++g) work.back().speed.push_back(scenario.Rate(job, g) / best);
   }
   LoadPrices found = FindLoadPrices(work, gpus, parts);
@@ -83,8 +83,7 @@ class WorkPotential final : public Potential {
       const auto [steps, type] = LeftOf(simulator, job, preemptive_);
       double step = least_[U(job)];
       if (type >= 0)
-        step =
-            (scenario.data().jobs.gang[U(job)] * price_[U(type)] + own_[U(job)]) / scenario.Rate(job, type);
+        step = (scenario.WorkingGpus(job) * price_[U(type)] + own_[U(job)]) / scenario.Rate(job, type);
       return steps * step;
     });
   }
@@ -102,7 +101,7 @@ double LeastPrice(const Scenario& scenario, int job, std::span<const double> pri
   double least = std::numeric_limits<double>::infinity();
   for (int g = 0; g < scenario.num_types(); ++g) {
     if (const double rate = scenario.Rate(job, g); rate > 0.0)
-      least = std::min(least, (scenario.data().jobs.gang[U(job)] * price[U(g)] + own) / rate);
+      least = std::min(least, (scenario.WorkingGpus(job) * price[U(g)] + own) / rate);
   }
   return least;
 }

@@ -30,7 +30,8 @@ bool EndsBeforeLeaving(const ClusterView& view, int job) {
   if (view.granted() < Knowledge::kEstimate) return false;
   const double leaves = FirstLeavesAt(view, job);
   const double rate = view.RateAt(job, view.TypeOf(job), view.Width(job));
-  return leaves < kNever && view.RemainingSteps(job) <= rate * (leaves - view.now());
+  const double from = std::max(view.now(), view.ProgressOf(job).from);
+  return leaves < kNever && view.RemainingSteps(job) <= rate * (leaves - from);
 }
 
 LeavingMoves::LeavingMoves(const ClusterView& view, const Plan& plan, Decision& decision)

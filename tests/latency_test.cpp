@@ -8,6 +8,7 @@
 #include "env/sim/invariants.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/runs.hpp"
 #include "tests/strict_order.hpp"
 #include "tests/tiny.hpp"
 #include "tests/with_features.hpp"
@@ -111,6 +112,19 @@ TEST_CASE("latency: a launch holds the GPUs of each start, by hand") {
   // A first start loads nothing of a checkpoint, but is launched.
   CHECK(Play(With(two, "latency(launch_s=10);checkpoints(cold_start_s=3)")).completion ==
         std::vector<double>{33, 38});
+}
+
+// Two GPUs, launches of 10 s. A (0, 100 s) holds one until 110, when B (5, both GPUs, 50 s) is to start. C (5) may run before it for 95 s: it
+// would hold its GPU until 110. For 96 s it waits until B has gone.
+TEST_CASE("latency: who backfills counts its launch and what is left of others', by hand") {
+  for (const char* rule : {"easy", "conservative"}) {
+    CAPTURE(rule);
+    for (const double seconds : {95.0, 96.0}) {
+      const Scenario scenario =
+          With(test::TinyData({{"v100", 2}}, {{1.0}}, {{0, 100}, {5, 50, 0, 2}, {5, seconds}}), "latency(launch_s=10)");
+      CHECK(test::Ends(rule, scenario) == std::vector<double>{110, 170, seconds == 95.0 ? 110.0 : 276.0});
+    }
+  }
 }
 
 // Two GPUs; A and B (2 GPUs) ... at 0 A is started for 10. GPU 0 fails at 5: of the decision only room for

@@ -124,7 +124,7 @@ void EasyBackfill::Fill(const ClusterView& view, int head, ScoreQueue& queue, Pl
     int best = -1;
     bool best_spare = false;
     for (int type = 0; type < view.num_types(); ++type) {
-      const double seconds = EstimatedSeconds(view, job, type);
+      const double seconds = EstimatedHold(view, job, type);
       if (!opening.Allows(view.Gang(job), type, seconds)) continue;
       if (best >= 0 && !BetterType(view, plan, job, type, best, place_)) continue;
       best = type, best_spare = opening.UsesSpare(type, seconds);

@@ -24,7 +24,7 @@ ScoreQueue::GangClass& ScoreQueue::ClassOf(int gang) {
 void ScoreQueue::Seconds(const ClusterView& view, int job) {
   for (int type = 0; type < view.num_types(); ++type) {
     const bool runs = view.Rate(job, type) > 0.0;
-    seconds_[U(type)] = !runs ? kNever : timed_ ? EstimatedSeconds(view, job, type) : 0.0;
+    seconds_[U(type)] = !runs ? kNever : timed_ ? EstimatedHold(view, job, type) : 0.0;
   }
 }
 

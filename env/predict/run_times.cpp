@@ -27,12 +27,18 @@ double EstimatedSeconds(const ClusterView& view, int job, int type) {
   return std::isnan(requested) ? view.RemainingSeconds(job, type) : requested;
 }
 
+double EstimatedHold(const ClusterView& view, int job, int type) {
+  const double seconds = EstimatedSeconds(view, job, type);
+  return std::isnan(view.Requested(job)) ? view.features().LaunchSeconds() + seconds : seconds;
+}
+
 double SecondsLeft(const ClusterView& view, int job) {
   const int type = view.TypeOf(job), partner = view.Partner(job), width = HeldGpus(view, job);
   const double rate = partner >= 0              ? view.PairRate(job, partner, type)
                       : width == view.Gang(job) ? view.Rate(job, type)
                                                 : view.RateAt(job, type, width);
-  return rate > 0.0 ? view.RemainingSteps(job) / rate : kNever;
+  const double starts = std::max(0.0, view.ProgressOf(job).from - view.now());
+  return rate > 0.0 ? starts + view.RemainingSteps(job) / rate : kNever;
 }
 
 double EstimatedEnd(const ClusterView& view, int job) {
@@ -47,7 +53,7 @@ double EstimatedRelease(const ClusterView& view, int job) {
 }
 
 double EstimatedRelease(const ClusterView& view, int job, int type, double start) {
-  return ReleaseAfter(view, start, EstimatedSeconds(view, job, type));
+  return ReleaseAfter(view, start, EstimatedHold(view, job, type));
 }
 
 double ReleaseAfter(const ClusterView& view, double start, double seconds) {
@@ -56,10 +62,7 @@ double ReleaseAfter(const ClusterView& view, double start, double seconds) {
 
 bool ReleaseIsSteady(const ClusterView& view, int job) {
   if (!std::isnan(view.Requested(job))) return true;
-  const Costs& costs = view.costs();
-  const bool pays =
-      view.Preemptions(job) > 0 && costs.checkpoint_s + costs.restore_s + costs.migration_s > 0.0;
-  return view.estimates_are_exact() && view.rates_are_exact() && view.Partner(job) < 0 && !pays &&
+  return view.estimates_are_exact() && view.rates_are_exact() && view.Partner(job) < 0 &&
          view.clock().kind != ClockKind::kReferenceRounds && view.plain();
 }
 

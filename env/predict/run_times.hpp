@@ -23,8 +23,13 @@ double RequestedSeconds(const ClusterView& view, int job);
 // kEstimate where nothing is requested.
 double EstimatedSeconds(const ClusterView& view, int job, int type);
 
-// Seconds that a running job still needs as it runs now: on the GPUs that it holds, beside whoever shares its
-// GPU. kNever where that gives it no rate.
+// Seconds that a job would hold GPUs of `type`, from its start: EstimatedSeconds, and what every start takes
+// first where nothing is requested. A request counts from the start; what a job pays that ran before, as to
+// load its state, is left out.
+double EstimatedHold(const ClusterView& view, int job, int type);
+
+// Seconds that a running job still needs as it runs now: what is left of its start, then its steps on the
+// GPUs that it holds, beside whoever shares its GPU. kNever where that gives it no rate.
 double SecondsLeft(const ClusterView& view, int job);
 // When a running job is thought to end; past where it outran what was requested.
 double EstimatedEnd(const ClusterView& view, int job);
@@ -39,8 +44,7 @@ double EstimatedRelease(const ClusterView& view, int job, int type, double start
 
 // Does EstimatedRelease of this running job stay as it is, but for rounding, until the job changes or its
 // time has come? Not where the estimate is off (its error shrinks as the job runs), where the job's rate is
-// not that of its type alone, while a start is being paid for, in rounds of whole steps, and where
-// features change rates, saves or starts.
+// not that of its type alone, in rounds of whole steps, and where features change rates, saves or starts.
 bool ReleaseIsSteady(const ClusterView& view, int job);
 
 }  // namespace berth

@@ -131,6 +131,12 @@ bool Features::Interrupt() const {
   return std::any_of(on_.begin(), on_.end(), [](const On& on) { return on.settings->Interrupts(); });
 }
 
+double Features::LaunchSeconds() const {
+  double seconds = 0.0;
+  for (const On& on : on_) seconds += on.settings->LaunchSeconds();
+  return seconds;
+}
+
 int Features::LargestGang(const ScenarioData& scenario, int job, int type) const {
   int largest = scenario.cluster.types[static_cast<std::size_t>(type)].count;
   for (const On& on : on_) largest = std::min(largest, on.settings->LargestGang(scenario, job, type));

@@ -85,6 +85,8 @@ class FeatureSettings {
   virtual bool Believe(const ScenarioData& /*scenario*/, BelievedRates& /*into*/) const { return false; }
   // The settings for some of the jobs, with a clock that begins `origin_s` later; null = the same.
   virtual std::shared_ptr<const FeatureSettings> OfJobs(const JobTable& jobs, double origin_s) const;
+  // s that every start of any job holds its GPUs before the job makes progress.
+  virtual double LaunchSeconds() const { return 0.0; }
 };
 
 // A number for a name, the same in every library of a program.
@@ -146,7 +148,8 @@ class Features {
   // All together.
   bool DivideGpus() const;
   bool PartsSuffice() const;
-  bool Interrupt() const;                                                  // jobs may lose their devices
+  bool Interrupt() const;  // jobs may lose their devices
+  double LaunchSeconds() const;
   int LargestGang(const ScenarioData& scenario, int job, int type) const;  // the type's devices at most
   Features OfJobs(const JobTable& jobs, double origin_s) const;
 

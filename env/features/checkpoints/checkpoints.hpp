@@ -34,6 +34,7 @@ struct CheckpointSettings final : SettingsOf<CheckpointSettings> {
   static std::span<const Field<CheckpointSettings>> Fields();
   void Check(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
+  double LaunchSeconds() const override { return cold_start_s; }
 };
 
 // Job `index` begins to save its state now; `value` is 1. Of a running job that has made progress since it

@@ -30,6 +30,7 @@ struct LatencySettings final : SettingsOf<LatencySettings> {
   void Check(const ScenarioData& scenario) const override;
   std::unique_ptr<FeatureState> MakeState(const Scenario& scenario) const override;
   double DecisionDelay() const override { return seconds; }
+  double LaunchSeconds() const override { return launch_s; }
 };
 
 inline constexpr TimerKind kEffect{6};   // a decision has been computed

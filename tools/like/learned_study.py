@@ -27,7 +27,7 @@ SOURCE = TOP / "tools/reproduce/reproduce_like.cpp"
 def logs():
     """{name: (the trace's path, a cluster, arguments of berth convert ...)}. Nothing is scheduled: where the trace states a cluster
     of its own, every job makes a step a second, and any that is large enough will do."""
-    text = re.search(r"kLogs\[\] = \{\n(.*?)\n\};", SOURCE.read_text(), re.DOTALL).group(1)
+    text = re.search(r"kLikeLogs\[\] = \{\n(.*?)\n\};", SOURCE.read_text(), re.DOTALL).group(1)
     rows = re.findall(r'\{"(.*?)",\s*"(.*?)",\s*"(.*?)",\s*"(.*?)",\s*"(.*?)"\}', text)
     option = lambda name, value: [name, value] if value else []
     return {name: [path, cluster or "v100=100000", "--format", kind, *option("--cluster", cluster), *option("--columns", columns)]

@@ -109,6 +109,13 @@ class LearnedLike(unittest.TestCase):
                 self.assertAlmostEqual(of_earlier, distance, places=12)  # sums of the same shares in another order
                 self.assertEqual(of_drawn, of_earlier)
 
+    def test_the_logs_are_those_of_reproduce_like(self):
+        from learned_study import logs
+
+        trace, cluster, *arguments = logs()["ITP 01"]
+        self.assertEqual((pathlib.Path(trace).name, cluster), ("raw-traces.tar.gz:cluster01.csv", "v100=1024/8"))
+        self.assertEqual(arguments, ["--format", "itp", "--cluster", "v100=1024/8"])
+
     def test_the_tests_are_those_of_two_sample(self):
         from like_columns import chi_square_tail, kolmogorov_smirnov
 

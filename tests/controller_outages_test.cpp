@@ -170,6 +170,43 @@ TEST_CASE("control: a job that was requeued runs on no more and no fewer nodes t
   CHECK(b.Nodes(3) == "v2");
 }
 
+TEST_CASE("control: a job whose tasks or CPUs take more nodes than it asks for has as many again after a requeue", "[slurm]") {
+  Beside b;
+  // -n2 --ntasks-per-node=1 with GPUs on each node and with two in all; -n16 on nodes of 8 CPUs. None says -N.
+  const Json change = GENERATE(Json{{"tres_per_job", ""}, {"tres_per_node", "gres:gpu:v100:1"}, {"tasks", 2}, {"tasks_per_node", 1}},
+                               Json{{"tres_per_job", "gres:gpu:v100:2"}, {"tasks", 2}, {"tasks_per_node", 1}},
+                               Json{{"tres_per_job", ""}, {"tres_per_node", "gres:gpu:v100:2"}, {"tasks", 16}, {"tasks_per_node", 0}, {"cpus", 16}});
+  const bool known = GENERATE(true, false);
+  CAPTURE(change.dump(), known);
+  Json job = {{"node_count", 2}, {"tres_req_str", "cpu=2,mem=1000M,node=1,billing=2"}};
+  job.update(change);
+  b.slurm.AddJob(1, job);
+  b.Look(2);
+  REQUIRE(b.Nodes(1) == "v1,v2");
+  if (!known) b.Restart();
+  b.slurm.SetJob(1, Requeued(b, 1, {{"priority", 0}, {"state_reason", "JobHeldAdmin"}}));
+  b.Look(4);
+  CHECK(b.Nodes(1) == "v1,v2");
+  CHECK(b.slurm.Job(1)["required_nodes"] == "v1,v2");
+  const LiveCluster& live = b.controller->live();
+  const LiveJob& again = live.job(live.Find("1"));
+  CHECK(again.slurm.gpus == (job.value("tasks", 0) == 16 ? 4 : 2));
+}
+
+TEST_CASE("control: after a requeue a job runs on as many nodes as its user has asked for since", "[slurm]") {
+  Beside b;
+  b.slurm.AddJob(1, {{"tres_per_job", ""}, {"tres_per_node", "gres:gpu:v100:2"}, {"node_count", 2}, {"max_nodes", 2}, {"cpus", 2}});
+  b.Look(2);
+  REQUIRE(b.Nodes(1) == "v1,v2");
+  // scontrol update NumNodes=1
+  const Json one = {{"priority", 0}, {"state_reason", "JobHeldAdmin"}, {"tres_req_str", "cpu=2,node=1"}, {"asked_nodes", {1, 1}}};
+  b.slurm.SetJob(1, Requeued(b, 1, one));
+  b.Look(4);
+  CHECK(b.Nodes(1) == "v1");
+  const LiveCluster& live = b.controller->live();
+  CHECK(live.job(live.Find("1")).slurm.gpus == 2);
+}
+
 TEST_CASE("control: jobs with GPUs on each of a range of nodes are Slurm's, which chooses how many", "[slurm]") {
   Beside b;
   const auto by_node = [](int least, int most) -> Json {

@@ -35,6 +35,7 @@ void FakeSlurm::AddJob(int id, const Json& change) const {
               {"nodes", ""},          {"required_nodes", ""}, {"tres_per_job", "gres:gpu:1"}, {"tres_per_node", ""},
               {"gres_detail", Json::array()}, {"held_gpus", Json::array()}};
   job.update(change);
+  if (!job.contains("tres_req_str")) job["tres_req_str"] = Join("cpu=", job["cpus"].get<int>(), ",node=", job["node_count"].get<int>());
   state["jobs"].push_back(std::move(job));
   Save(state);
 }

@@ -31,7 +31,7 @@ class FakeSlurm {
     Save(state);
   }
   void AddNode(const std::string& name, const std::string& type, int gpus) const;
-  // Held, marked as job_submit.lua does, of one GPU; `change` replaces what is said of it.
+  // Held, marked as job_submit.lua does, of one GPU; `change` replaces what is said of it. Without tres_req_str its node_count is of -N.
   void AddJob(int id, const Json& change = Json::object()) const;
   Json Job(int id) const {
     const Json state = State();

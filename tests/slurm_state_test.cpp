@@ -232,7 +232,7 @@ TEST_CASE("squeue: GPUs by socket", "[slurm]") {
 TEST_CASE("squeue: CPUs that come with GPUs", "[slurm]") {
   const auto cpus = [](const char* each, int stated) {
     const Json job = {{"job_id", 1}, {"job_state", "PENDING"}, {"cpus", stated}, {"node_count", 2}, {"tres_per_node", "gres:gpu:v100:3"}, {"cpus_per_tres", each}};
-    return JobsOf({{"jobs", {job}}}, "squeue").at(0).cpus;
+    return JobsOf({{"jobs", {job}}}, "squeue").at(0).all_cpus();
   };
   CHECK(cpus("", 2) == 2);
   CHECK(cpus("gres:gpu:4", 2) == 24);

@@ -6,7 +6,8 @@ The state stands in FAKE_SLURM (JSON): "now" (s since 1970; none = the clock), "
 "silent" (no command answers), "hangs" (nor comes back), "away" ("jobs" or "nodes": what of both 22.05 then writes where slurmctld
 does not answer), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither, and what is pinned to some that "never" can is held),
 "summed" (sinfo as 23.02 has it), "epilog" (s for which the nodes of a requeued job are cleaned up; it completes until then, and has its
-old time of submission), "latin1" (names are written as bytes of Latin-1).
+old time of submission), "latin1" (names are written as bytes of Latin-1). "node_count" of a job that waits is what Slurm thinks that it
+takes, and node= of "tres_req_str" what its user asked for with -N, else 1.
 Each call that changes something is a line of FAKE_SLURM.calls.
 """
 import fcntl
@@ -70,8 +71,8 @@ def place(state, job):
     job["start_time"] = int(state.get("now") or time.time())
     names = sorted({name for name, _ in taken})
     job["nodes"] = ",".join(names)
-    # From its first run on Slurm says what it had, and only here what it asks for.
-    job.update(asked_nodes=[least, most], node_count=len(names), max_nodes=0, tres_req_str="cpu=%d,node=%d" % (job["cpus"], least))
+    # From its first run on Slurm says what it had, and only here on how many it runs.
+    job.update(asked_nodes=[least, most], node_count=len(names), max_nodes=0)
     job["gres_detail"] = ["gpu:%d(IDX:%s)" % (len(k), ",".join(map(str, k)))
                           for k in ([g for n, g in taken if n == name] for name in names)]
     return True

@@ -401,14 +401,15 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
     changes.push_back({LiveChange::Kind::kArrived, index, from.state});
   }
   LiveJob& job = jobs_[U(index)];
-  if (from.least_said)
-    job.least_nodes = from.num_nodes;
-  else if (job.least_nodes > 0)
-    from.num_nodes = job.least_nodes;
-  if (from.most_said)
-    job.most_nodes = from.max_nodes;
-  else if (job.most_nodes >= 0)
-    from.max_nodes = job.most_nodes, from.most_said = true;
+  if (from.nodes_said) {
+    job.least_nodes = from.num_nodes, job.most_nodes = from.max_nodes, job.stated_nodes = from.stated_nodes;
+  } else {
+    const int before = job.stated_nodes;
+    if (waits && from.stated_nodes > 0) job.stated_nodes = from.stated_nodes;
+    if (before > 0 && before != job.stated_nodes) job.least_nodes = job.stated_nodes;  // its user's change
+    if (job.least_nodes > 0) from.ask_nodes(job.least_nodes);
+    if (job.most_nodes >= 0) from.max_nodes = job.most_nodes, from.nodes_said = true;
+  }
   if (from.restarts > job.slurm.restarts) job.requeued = true;
   if (from.running() || from.held()) job.requeued = false;
   if (from.state == "COMPLETING") {  // it has been requeued, or it ends; its GPUs are not free yet

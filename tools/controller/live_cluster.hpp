@@ -63,8 +63,8 @@ struct LiveJob {
   bool offered = false;                    // it waited when one decided
   bool requeued = false;                   // and not held: not by Berth, whose release was of the run before
   std::string why;                         // why it waits or is blocked, for people
-  // As it asked while Slurm said so (SlurmJob::num_nodes, max_nodes); 0 and -1 = it did not.
-  int least_nodes = 0, most_nodes = -1;
+  // As it asked while Slurm said so (SlurmJob::num_nodes, max_nodes, stated_nodes); 0, -1 and 0 = it did not.
+  int least_nodes = 0, most_nodes = -1, stated_nodes = 0;
 };
 
 struct LiveOptions {

@@ -19,9 +19,9 @@ std::vector<int> FreeOn(const LiveCluster& live, int node) {
 
 // Of a node, for `count` of the job's GPUs there.
 int CpusFor(const SlurmJob& asks, int count) {
-  if (asks.per_node == 0) return (asks.cpus * count + asks.gpus - 1) / asks.gpus;
+  if (asks.per_node == 0) return (asks.all_cpus() * count + asks.gpus - 1) / asks.gpus;
   const int nodes = std::max(1, asks.gpus / asks.per_node);
-  return (asks.cpus + nodes - 1) / nodes;
+  return (asks.all_cpus() + nodes - 1) / nodes;
 }
 
 std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int type,
@@ -44,8 +44,8 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
     if (std::ranges::count(refused, live.nodes()[n].name) > 0) continue;
     std::vector<int> free = FreeOn(live, node);
     // As they come, GPUs bring their share of the job's CPUs.
-    if (asks.per_node == 0 && asks.cpus > 0)
-      free.resize(std::min(free.size(), U(std::max(0, idle_cpus[n]) * asks.gpus / asks.cpus)));
+    if (asks.per_node == 0 && asks.all_cpus() > 0)
+      free.resize(std::min(free.size(), U(std::max(0, idle_cpus[n]) * asks.gpus / asks.all_cpus())));
     if (!free.empty()) rooms.push_back({node, std::move(free)});
   }
   std::ranges::stable_partition(rooms, [&](const Room& room) { return !live.nodes()[U(room.node)].asleep; });
@@ -58,7 +58,7 @@ std::optional<std::vector<int>> Choose(const LiveCluster& live, int job, int typ
   for (const int device : wanted) ++on_node[live.NodeOf(device)];
   const auto on = static_cast<int>(on_node.size());
   // Where it is not known on how many it may, on as few as there can be.
-  const bool may = on >= nodes && asks.on_at_most(on) && (asks.most_said || on == nodes);
+  const bool may = on >= nodes && asks.on_at_most(on) && (asks.nodes_said || on == nodes);
   if (static_cast<int>(wanted.size()) == asks.gpus && may) {
     const bool usable = std::all_of(wanted.begin(), wanted.end(), [&](int device) {
       const auto room = std::find_if(rooms.begin(), rooms.end(),

@@ -145,12 +145,14 @@ int Sum(int gpus, std::int64_t more) {
   return static_cast<int>(std::clamp<std::int64_t>(gpus + more, -kMostGpus, kMostGpus));
 }
 
-// "cpu=4,mem=1G,node=2,billing=4,gres/gpu=2": how many nodes it asks for at least; 0 = not stated.
-int NodesAsked(const std::string& tres) {
-  for (const std::string& word : SplitOutsideParentheses(tres, ',')) {
-    if (word.starts_with("node=")) return std::atoi(word.substr(5, 9).c_str());
+// SlurmJob::stated_nodes of "cpu=4,mem=1G,node=2,billing=4,gres/gpu=2" and the tasks.
+int StatedNodes(const Json& from) {
+  int nodes = 0;
+  for (const std::string& word : SplitOutsideParentheses(Text(from, "tres_req_str"), ',')) {
+    if (word.starts_with("node=")) nodes = std::atoi(word.substr(5, 9).c_str());
   }
-  return 0;
+  const int on_each = SmallOr(from, "tasks_per_node", 0.0), tasks = SmallOr(from, "tasks", 1.0);
+  return nodes < 1 || on_each < 1 ? nodes : std::max(nodes, (tasks - 1) / on_each + 1);
 }
 
 // `nodes`: on how many, of those by node.
@@ -226,11 +228,8 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   const auto requeue = from.find("requeue");
   job.requeue = requeue != from.end() && requeue->is_boolean() && requeue->get<bool>();
   job.restarts = SmallOr(from, "restart_cnt", 0.0);
-  if (!job.pending() || job.restarts > 0) {
-    const int asked = NodesAsked(Text(from, "tres_req_str"));
-    job.least_said = asked > 0, job.most_said = false;
-    if (asked > 0) job.num_nodes = asked;
-  }
+  job.nodes_said = job.pending() && job.restarts == 0;
+  job.stated_nodes = StatedNodes(from);
   if (const std::int64_t array = CountOr(from, "array_job_id", 0.0); array > 0) {
     job.array = Join(array);
     job.array_limit = SmallOr(from, "array_max_tasks", 0.0);
@@ -243,10 +242,13 @@ void ReadJob(const Json& from, const std::string& where, SlurmJob& job) {
   }
   job.features = Text(from, "features");
   job.unusual = NumberOr(from, "het_job_id", 0.0) > 0.0;
-  ReadGpus(from, job.pending() ? job.num_nodes : on_nodes, job);
-  // While it waits, `cpus` are without those that come with its GPUs.
+  const bool waits_again = job.pending() && !job.nodes_said;
+  ReadGpus(from, waits_again ? std::max(job.stated_nodes, on_nodes) : on_nodes, job);
+  // GPUs by node are those of its last run: a range of nodes is Slurm's.
+  if (!job.nodes_said && job.stated_nodes > 0)
+    job.num_nodes = job.by_node ? std::max(job.stated_nodes, on_nodes) : job.stated_nodes;
   for (const Gres& gres : GpuGres(Text(from, "cpus_per_tres")))
-    job.cpus = std::max(job.cpus, Sum(0, static_cast<std::int64_t>(job.gpus) * gres.count));
+    job.cpus_per_gpu = std::max(job.cpus_per_gpu, gres.count);
   if (const std::string nodes = Text(from, "nodes"); !nodes.empty()) job.nodes = ExpandHosts(nodes, where);
   if (const std::string nodes = Text(from, "required_nodes"); !nodes.empty())
     job.required = ExpandHosts(nodes, where);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -29,11 +30,15 @@ struct SlurmJob {
   int per_node = 0;                                           // GPUs on each of its nodes; 0 = as they come
   bool by_node = false;                                       // how many in all hangs on its nodes
   int num_nodes = 1, max_nodes = 0;                           // at least, at most; 0 = as many as it takes
-  // Is it as the job asks? Once it has run Slurm says on how many nodes that was and no most, also while it
-  // waits again; LiveCluster then puts what it said before.
-  bool least_said = true, most_said = true;
+  // Are both as the job asks? Once it has run Slurm says on how many nodes that was and no most, also while
+  // it waits again; LiveCluster then puts what it said before.
+  bool nodes_said = true;
+  // What Slurm keeps of that: -N, which is 1 where it is not stated, or what the tasks take of
+  // --ntasks-per-node each; fewer than num_nodes where CPUs take more. 0 = not stated.
+  int stated_nodes = 0;
   std::string gpu_type;    // "" = any
-  int cpus = 0;            // in all
+  int cpus = 0;            // in all; while it waits without those that come with its GPUs
+  int cpus_per_gpu = 0;    // that come with them
   bool unusual = false;    // several types of GPU, part of a heterogeneous job, or not read: not for Berth
   std::string features;    // of nodes, as it asks for them: "a", "a|b", "[a|b]", .. (LiveCluster::Featured)
   std::string asks;        // for what Berth does not look at, in words: a reservation, ..; "" = nothing
@@ -78,6 +83,16 @@ struct SlurmJob {
   // On so many nodes at least; where its user named some it runs on all of those.
   int least_nodes() const {
     return std::min(user_named() ? static_cast<int>(required.size()) : num_nodes, gpus);
+  }
+  // While it waits, GPUs on each of its nodes are those of so many.
+  void ask_nodes(int least) {
+    const std::int64_t all = static_cast<std::int64_t>(gpus) / num_nodes * least;
+    if (by_node && pending()) gpus = static_cast<int>(std::min<std::int64_t>(all, 1'000'000'000));
+    num_nodes = least;
+  }
+  int all_cpus() const {
+    const std::int64_t come = static_cast<std::int64_t>(gpus) * cpus_per_gpu;
+    return std::max(cpus, static_cast<int>(std::min<std::int64_t>(come, 1'000'000'000)));
   }
   bool on_at_most(int count) const { return max_nodes == 0 || count <= max_nodes; }
   // How much of the time since its start it did not run: it was suspended, or had ended and its nodes were

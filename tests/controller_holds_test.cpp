@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/catch.hpp"
@@ -215,6 +216,33 @@ TEST_CASE("the watchdog counts no time in which Slurm does not answer", "[slurm]
   std::this_thread::sleep_for(std::chrono::seconds(3));
   CHECK(slurm.Job(1)["priority"] == 0);  // Berth has time to look again
   CHECK(Until(slurm, 1, "admin_comment", "berth-left"));  // it does not
+  kill(child, SIGTERM);
+  waitpid(child, nullptr, 0);
+}
+
+TEST_CASE("the watchdog counts the time in which Slurm answers where it does not always", "[slurm]") {
+  const test::FakeSlurm slurm;
+  slurm.AddJob(1);
+  slurm.Set("flaky", 2);
+  const pid_t child = Watch(slurm, "4");
+  CHECK(Until(slurm, 1, "admin_comment", "berth-left"));
+  kill(child, SIGTERM);
+  waitpid(child, nullptr, 0);
+}
+
+TEST_CASE("the watchdog shows that it lives while Slurm keeps it waiting", "[slurm]") {
+  const test::FakeSlurm slurm;
+  slurm.Set("hangs", true);
+  const pid_t child = Watch(slurm, "10");
+  const auto shown = [&] {
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    std::string text;
+    std::ifstream(slurm / "heartbeat.watchdog") >> text;
+    return text;
+  };
+  const std::string first = shown();
+  CHECK_FALSE(first.empty());
+  CHECK(shown() != first);
   kill(child, SIGTERM);
   waitpid(child, nullptr, 0);
 }

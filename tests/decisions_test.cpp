@@ -48,6 +48,16 @@ TEST_CASE("decisions: a job that ran on other numbers of GPUs than it said is pl
   const std::vector<std::pair<std::int64_t, double>> starts = {{1, 1.0}, {2, 3.0}};
   CHECK(Logged(folder) == starts);
   CHECK(Replayed(folder, scenario) == starts);
+  // What 2 did on one GPU is not done again: it ends as it did.
+  CHECK(test::Ends("recorded(file=" + (folder / "starts.csv") + ")", scenario) == std::vector<double>{5, 4});
+  const std::string& said = scenario.data().provenance;
+  CHECK(said.find("; 1 run on another number of GPUs than its job's last is left out") != std::string::npos);
+  // It runs yet: of 10 steps it has made 2, where they were kept.
+  for (const auto& [keeps, steps] : {std::pair{"true", 8.0}, {"false", 10.0}}) {
+    const std::string log = kBegin + JobLine("1", 1000, 1, Join(R"(,"steps":10,"checkpoint":)", keeps)) + StartLine("1", 1001, 1001, "4") +
+                            EndLine("1", 1002, "stop") + StartLine("1", 1003, 1003, "4,5");
+    CHECK(ReadLog(folder, log).data().jobs.total_steps == std::vector<double>{steps});
+  }
 }
 
 TEST_CASE("decisions: a log by hand as a scenario", "[readers]") {

@@ -226,13 +226,19 @@ double Origin(const Log& log) {
   return origin;
 }
 
-// Steps that its runs made; of what is lost when it stops, in the last of them alone.
-double StepsOf(const Log& log, const Job& job, std::size_t job_class) {
+// On another number of GPUs than its last run, which is its gang: not in the scenario.
+bool LeftOut(const Job& job, const Span& run) {
+  return !run.devices.empty() && static_cast<int>(run.devices.size()) != job.gpus;
+}
+
+// Steps that its runs made, those in the scenario or those left out; of what is lost when it stops, in the
+// last of all alone.
+double StepsOf(const Log& log, const Job& job, std::size_t job_class, bool left_out) {
   double steps = 0.0;
   const std::size_t types = log.cluster.types.size();
   for (const Span& run : job.runs) {
     if (!job.checkpoint) steps = 0.0;
-    if (run.devices.empty() || run.end == kNever) continue;
+    if (run.devices.empty() || run.end == kNever || LeftOut(job, run) != left_out) continue;
     int first = 0;
     std::size_t type = 0;
     while (type + 1 < types && run.devices.front() >= first + log.cluster.types[type].count)
@@ -329,6 +335,14 @@ Scenario ReadDecisions(const std::string& path, const ScenarioSettings& given) {
     note +=
         Join("; ", Counted(never, "job that ended without running is", "jobs that ended without running are"),
              " left out");
+  std::ptrdiff_t other = 0;
+  for (const Job* job : jobs)
+    other += std::ranges::count_if(job->runs, [&](const Span& run) { return LeftOut(*job, run); });
+  if (other > 0)
+    note += Join("; ",
+                 Counted(other, "run on another number of GPUs than its job's last is",
+                         "runs on another number of GPUs than their job's last are"),
+                 " left out");
   ScenarioData data = BaseScenario(settings, path, note);
   data.cluster = log.cluster;
   data.throughputs.job_types = log.classes;
@@ -350,10 +364,11 @@ Scenario ReadDecisions(const std::string& path, const ScenarioSettings& given) {
       throw Error(Join(path, ": job ", job->id, ": expected a class of the line 'begin', found '",
                        job->job_class, "'"));
     const auto job_class = static_cast<std::size_t>(at - log.classes.begin());
-    const double ran = job->ended ? StepsOf(log, *job, job_class) : 0.0;
+    const double ran = job->ended ? StepsOf(log, *job, job_class, false) : 0.0;
+    const double stated = job->steps - StepsOf(log, *job, job_class, true);
     data.jobs.id.push_back(job->id), data.jobs.arrival.push_back(job->submitted - origin);
     data.jobs.job_type.push_back(static_cast<int>(job_class)), data.jobs.gang.push_back(job->gpus);
-    data.jobs.total_steps.push_back(ran > 0.0 ? ran : job->steps > 0.0 ? job->steps : 1e-3);
+    data.jobs.total_steps.push_back(ran > 0.0 ? ran : stated > 0.0 ? stated : 1e-3);
     data.jobs.requested_s.push_back(job->limit_s);
     const auto [user, is_new] = users.try_emplace(job->user, static_cast<int>(users.size()));
     if (is_new) data.tenants.push_back({job->user.empty() ? "user" : job->user});
@@ -388,7 +403,7 @@ std::vector<RecordedStart> ReadDecisionStarts(const std::string& path) {
     if (Left(job)) continue;
     for (std::size_t i = 0; i < job.runs.size(); ++i) {
       const Span& run = job.runs[i];
-      if (static_cast<int>(run.devices.size()) != job.gpus || run.devices.empty()) continue;
+      if (run.devices.empty() || LeftOut(job, run)) continue;
       starts.push_back({std::max(0.0, run.begin - origin), job.id, run.devices});
       if (i + 1 < job.runs.size() && run.end < kNever) starts.push_back({run.end - origin, job.id, {}});
     }

@@ -134,7 +134,7 @@ class Sweep(pandas.DataFrame):
 
     @property
     def _constructor(self) -> Callable[..., Sweep]:
-        return lambda *args, **kwargs: Sweep(args[0] if args else None, self.axes_, *args[1:], **kwargs)
+        return lambda data=None, *args, **kwargs: Sweep(data, self.axes_, *args, **kwargs)
 
     def summary(self) -> pandas.DataFrame:
         """Means over seeds.

@@ -98,6 +98,18 @@ class Sweep(unittest.TestCase):
             with self.assertRaisesRegex(berth.Error, "expected each seed of srpt once, found"):
                 spoiled.summary()
 
+    def test_pandas_own_methods_work_on_the_table_and_keep_its_axes(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        table = berth.sweep({"rate": [1, 2]}, "fcfs", workload="queueing(rate={rate},jobs=20)", cluster="v100=2", clock="event", seeds=0)
+        for drawn in (table.plot(), table.plot(x="seed", y="mean_jct_s"), table.plot.scatter(x="seed", y="mean_jct_s")):
+            drawn.figure.clear()
+        hours = table[["mean_jct_s", "p50_jct_s"]].apply(lambda column: column / 3600)
+        self.assertEqual(list(hours["mean_jct_s"]), [value / 3600 for value in table["mean_jct_s"]])
+        same_values = table.map(lambda value: value)
+        self.assertEqual(list(same_values.summary()["rate"]), [1, 2])
+        self.assertEqual(type(table.map(str)), type(table))
+
     def test_processes_and_threads_give_the_same_cells_and_a_folder_goes_on(self):
         table, shown = swept(), []
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
 """What comes from Python on its way to C++: everything that is wrong raises TypeError or ValueError naming the argument."""
 
+import decimal
 import itertools
 import numbers
 import os
@@ -61,6 +62,8 @@ def _cell_text(value: Any) -> str:
         value = value.as_py()
     if value is None or value is np.ma.masked or type(value).__name__ == "NAType" or value != value:  # pandas.NA, NaN, NaT
         return ""
+    if type(value).__name__ == "Period":  # of pandas, a month say
+        value = value.start_time
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
@@ -75,9 +78,9 @@ def _cell_text(value: Any) -> str:
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     one = value.item() if hasattr(value, "item") else value  # a tensor, too
-    if isinstance(one, complex) or hasattr(one, "__iter__"):
+    if not isinstance(one, (numbers.Real, decimal.Decimal)):
         raise TypeError("what is no cell")
-    return repr(one) if isinstance(one, float) else str(one)
+    return str(one) if isinstance(one, (numbers.Integral, decimal.Decimal)) else repr(float(one))
 
 
 def _seconds_of(span: np.timedelta64) -> float:

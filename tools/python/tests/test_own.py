@@ -2,6 +2,8 @@
 
 import dataclasses
 import datetime
+import decimal
+import fractions
 import pathlib
 import tempfile
 import unittest
@@ -380,11 +382,13 @@ class Workloads(unittest.TestCase):
                 (np.datetime64(date, "ms"), "2024-01-01T05:00:00.000"), (b"ann", "ann"), (np.bytes_("café".encode()), "café"),
                 (np.ma.masked, ""), (torch.tensor(1), "1"), (torch.tensor(1.5), "1.5"), (torch.tensor(float("nan")), ""),
                 (pyarrow.scalar(5), "5"), (pyarrow.scalar(None, pyarrow.int64()), ""), (pyarrow.scalar(date), "2024-01-01T05:00:00"),
-                (np.float64(0.1), "0.1"), (True, "True")]:
+                (np.float64(0.1), "0.1"), (True, "True"), (np.True_, "True"), (decimal.Decimal("0.10"), "0.10"),
+                (fractions.Fraction(1, 4), "0.25"), (np.longdouble(0.5), "0.5"), (pandas.Period("2024-03", "M"), "2024-03-01T00:00:00"), (pandas.Timedelta("90s"), "90.0")]:
             with self.subTest(repr(value)):
                 self.assertEqual(cell_of(lambda: "x", value), expected)
         for value in [[1], (), {"a": 1}, {1}, 1j, np.complex128(1), b"\xff", np.array([1, 2]), torch.tensor([1, 2]), pandas.Series([1, 2]),
-                      pyarrow.scalar([1]), np.zeros(1, "i4,i4")[0]]:
+                      pyarrow.scalar([1]), np.zeros(1, "i4,i4")[0], object(), len, int, np.float64, datetime.datetime, slice(1),
+                      pandas.Interval(0, 1), pathlib.Path("x")]:
             with self.subTest(repr(value)), self.assertRaisesRegex(ValueError, "^x: expected text, a number, a date or a span of time, found"):
                 cell_of(lambda: "x", value)
 

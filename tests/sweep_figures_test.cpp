@@ -247,6 +247,13 @@ TEST_CASE("sweep: its file says what its table says, and its page has a figure o
   CHECK(lines.find("srpt: ") == std::string::npos);
   CHECK(lines.find("<td title=\"srpt\">srpt</td>") != std::string::npos);
   CHECK(lines.find("95%") == std::string::npos);
+  // Two specs are alike in a cell: each has lost its own jobs.
+  const Outcome alike = Berth(folder, "sweep --over q=0,1 --workload 'synthetic(rate=0,jobs=60)' --cluster v100=2 --schedulers "
+                                      "'fcfs(queue_limit=0)' 'fcfs(queue_limit={q})' --seeds 0:1 --window 30:40 --out a --report alike");
+  CAPTURE(alike.error);
+  REQUIRE(alike.code == 0);
+  const std::string said = "<p>q=0, fcfs(queue_limit=0): 10 of 10 measured jobs did not finish; it has no figures of jobs.</p>\n";
+  CHECK(Slurp(folder / "alike/index.html").find(said + said) != std::string::npos);
 }
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 usage: page.py TABLE.h5 --out DIR
 """
 import argparse
+import collections
 import html
 import itertools
 import pathlib
@@ -45,7 +46,9 @@ class Sweep:
             jobs = {}  # measured, of a cell and scheduler
             for run in zip(file["cell"][()], strings(file["scheduler"]), file["jobs"][()] + file["unfinished"][()]):
                 jobs[run[:2]] = jobs.get(run[:2], 0) + run[2]
-            self.measured = [jobs[row] for row in zip(summary["cell"][()], self.scheduler)]
+            rows = list(zip(summary["cell"][()], self.scheduler))
+            alike = collections.Counter(rows)  # specs that are alike in a cell have a row each
+            self.measured = [jobs[row] // alike[row] for row in rows]
             self.ratio = summary["ratio"][()]
             self.mean = {key: summary["metrics"][key][()] for key in summary["metrics"]}
             self.low = {key: summary["low"][key][()] for key in summary["low"]}

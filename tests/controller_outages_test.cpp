@@ -205,6 +205,14 @@ TEST_CASE("control: after a requeue a job runs on as many nodes as its user has 
   CHECK(b.Nodes(1) == "v1");
   const LiveCluster& live = b.controller->live();
   CHECK(live.job(live.Find("1")).slurm.gpus == 2);
+  // -N1, and then NumNodes=2-3
+  b.slurm.End(1);
+  b.slurm.AddJob(2, {{"tres_per_job", "gres:gpu:v100:4"}, {"max_nodes", 1}});
+  b.Look(2);
+  REQUIRE(b.Nodes(2) == "v1");
+  b.slurm.SetJob(2, Requeued(b, 1, {{"priority", 0}, {"state_reason", "JobHeldAdmin"}, {"tres_req_str", "cpu=1,node=2"}, {"asked_nodes", {2, 3}}}));
+  b.Look(4);
+  CHECK(b.Nodes(2) == "v1,v2");
 }
 
 TEST_CASE("control: jobs with GPUs on each of a range of nodes are Slurm's, which chooses how many", "[slurm]") {

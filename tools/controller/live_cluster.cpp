@@ -406,7 +406,8 @@ void LiveCluster::Take(const SlurmJob& said, std::vector<LiveChange>& changes) {
   } else {
     const int before = job.stated_nodes;
     if (waits && from.stated_nodes > 0) job.stated_nodes = from.stated_nodes;
-    if (before > 0 && before != job.stated_nodes) job.least_nodes = job.stated_nodes;  // its user's change
+    if (before > 0 && before != job.stated_nodes)  // its user's change, of which Slurm does not say the most
+      job.least_nodes = job.stated_nodes, job.most_nodes = -1;
     if (job.least_nodes > 0) from.ask_nodes(job.least_nodes);
     if (job.most_nodes >= 0) from.max_nodes = job.most_nodes, from.nodes_said = true;
   }

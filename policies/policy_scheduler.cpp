@@ -4,6 +4,7 @@
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
+#include "env/gym/actions/action_set.hpp"
 #include "policies/architecture.hpp"
 #include "policies/inference.hpp"
 #include "policies/schedulers.hpp"
@@ -15,6 +16,8 @@ PolicyScheduler::PolicyScheduler(PolicyBundle bundle, const std::string& name, b
       name_(name),
       sample_(sample),
       any_size_(FindArchitecture(ParseSpec(bundle_.network).name).any_size),
+      resizes_(std::ranges::any_of(ParseActions(bundle_.mdp.actions),
+                                   [](const ActionUse& use) { return use.info->resizes; })),
       network_(Freeze(bundle_)),
       point_(bundle_.mdp),
       next_(U(network_->memory())) {

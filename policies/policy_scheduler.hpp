@@ -23,6 +23,7 @@ class PolicyScheduler final : public Scheduler {
 
   const PolicyBundle& bundle() const { return bundle_; }
   Knowledge knowledge() const override { return bundle_.mdp.knowledge; }
+  bool resizes() const override { return resizes_; }
   // Throws Error: a cluster that the network is not for.
   void Reset(const ClusterView& view) override;
   void Decide(const ClusterView& view, Decision& decision) override;
@@ -43,7 +44,7 @@ class PolicyScheduler final : public Scheduler {
 
   PolicyBundle bundle_;
   std::string name_;
-  bool sample_, any_size_;
+  bool sample_, any_size_, resizes_;
   std::unique_ptr<FrozenNetwork> network_;
   DecisionPoint point_;
   ScoreOrder order_;

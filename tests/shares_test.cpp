@@ -1,6 +1,8 @@
 // Schedulers that share out one cluster where GPUs leave with notice and gangs are resized: what stops or
 // moves does not free every GPU that it held, nor as many as its gang.
+#include "baselines/schedulers.hpp"
 #include "env/base/check.hpp"
+#include "env/base/index.hpp"
 #include "env/base/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/runs.hpp"
@@ -61,6 +63,54 @@ TEST_CASE("hierarchical: gangs on fewer GPUs than they ask for run on", "[compos
       CAPTURE(inner, clock);
       const std::string spec = Join("hierarchical(inner=", inner, ")");
       CHECK(test::RunOf(spec, test::With(three, elastic, clock)).metrics.unfinished == 0);
+    }
+  }
+}
+
+// Who starts gangs as they are does what it does where they cannot be resized: a gang that is too large for a part does not wait in front
+// of the tenant's other jobs.
+TEST_CASE("hierarchical: an inner scheduler that does not resize is not shown gangs beyond its part", "[composition]") {
+  ScenarioData data = test::TinyData({{"a", 4}}, {{1.0}},
+                                     {{0, 10000}, {0, 10000}, {1, 1000, 0, 4}, {2, 100}, {3, 100}, {4, 100}});
+  data.tenants = {{"a"}, {"b"}};
+  data.jobs.tenant = {0, 1, 0, 0, 0, 1};
+  const Scenario rigid = test::With(data, "elasticity(measured=false,scaling=linear,resize_s=0,min_factor=1,max_factor=1)");
+  const Scenario elastic = test::With(data, "elasticity(measured=false,scaling=linear,resize_s=0,min_factor=0,max_factor=1)");
+  for (const char* outer : {"srpt", "las", "fair_share"}) {
+    for (const char* inner : {"fcfs", "drf", "adaptive(arms=fcfs|drf)"}) {
+      const std::string spec = Join("hierarchical(outer=", outer, ",inner=", inner, ")");
+      CAPTURE(spec);
+      CHECK(test::Ends(spec, elastic) == test::Ends(spec, rigid));
+    }
+  }
+}
+
+// Scheduler::resizes, of every row; those with others inside answer for them.
+TEST_CASE("schedulers: who does not say that it resizes gives every job its gang", "[composition]") {
+  for (const std::string around :
+       {"batch(inner=", "evacuate(inner=", "predicted(inner=", "anticipate(inner=", "admission(inner=", "token_bucket(inner=",
+        "autoscale(inner=", "power_feedback(inner=", "defragment(inner=", "reservation(inner=", "pools(inner=", "hierarchical(inner=",
+        "hierarchical(inner=fcfs,outer=", "guard(fallback=fcfs,policy=", "guard(policy=fcfs,fallback=", "adaptive(arms=fcfs|"}) {
+    CAPTURE(around);
+    CHECK(test::Make(around + "equal_share)")->resizes());
+    CHECK_FALSE(test::Make(around + "easy)")->resizes());
+  }
+  const Scenario scenario = Leaving(4, ";elasticity(min_factor=0.5,max_factor=4,measured=false)", "event");
+  for (const SchedulerInfo& info : BaselineSchedulers()) {
+    const auto scheduler = test::Make(info.name);
+    if (scheduler->resizes()) continue;
+    CAPTURE(info.name);
+    Simulator sim(scenario);
+    scheduler->Reset(sim.View(scheduler->knowledge()));
+    Decision decision;
+    while (sim.AdvanceToDecision()) {
+      decision.Clear();
+      scheduler->Decide(sim.View(scheduler->knowledge()), decision);
+      for (const Command& command : decision.commands) {
+        if (command.kind != CommandKind::kStart && command.kind != CommandKind::kMove) continue;
+        if (command.width > 0) REQUIRE(command.width == scenario.data().jobs.gang[U(command.job)]);
+      }
+      REQUIRE(sim.Apply(decision).ok());
     }
   }
 }

@@ -46,6 +46,7 @@ class Pollux final : public Scheduler {
   explicit Pollux(const Settings& settings)
       : settings_(settings), search_(settings.search), every_(settings.interval) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
+  bool resizes() const override { return true; }
 
   void Reset(const ClusterView& view) override {
     search_.Forget();

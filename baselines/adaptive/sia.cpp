@@ -32,6 +32,7 @@ class Sia final : public Scheduler {
   Sia(double power, double unallocated, double interval)
       : rule_{power, 3000.0}, unallocated_(unallocated), every_(interval) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
+  bool resizes() const override { return true; }
 
   void Reset(const ClusterView& view) override {
     every_.Reset();

@@ -25,6 +25,9 @@ class Adaptive final : public Scheduler {
     for (const Inner& arm : arms_) most = std::max(most, arm.knowledge());
     return most;
   }
+  bool resizes() const override {
+    return std::any_of(arms_.begin(), arms_.end(), [](const Inner& arm) { return arm.resizes(); });
+  }
 
   void Reset(const ClusterView& view) override {
     bandits_.assign(3, Ucb1(static_cast<int>(arms_.size())));

@@ -33,6 +33,7 @@ class Anticipate final : public Scheduler {
  public:
   Anticipate(double margin, Inner inner) : margin_(margin), inner_(std::move(inner)) {}
   Knowledge knowledge() const override { return std::max(Knowledge::kEstimate, inner_.knowledge()); }
+  bool resizes() const override { return inner_.resizes(); }
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);
     seen_.assign(U(view.num_jobs()), {});

@@ -19,6 +19,7 @@ class Batch final : public Scheduler {
  public:
   Batch(double window, Inner inner) : window_(window), inner_(std::move(inner)) {}
   Knowledge knowledge() const override { return inner_.knowledge(); }
+  bool resizes() const override { return inner_.resizes(); }
 
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);

@@ -26,6 +26,7 @@ class Evacuate final : public Scheduler {
  public:
   Evacuate(double margin, Inner inner) : margin_(margin), inner_(std::move(inner)) {}
   Knowledge knowledge() const override { return inner_.knowledge(); }
+  bool resizes() const override { return inner_.resizes(); }
   void Reset(const ClusterView& view) override { inner_.Reset(view); }
 
   void Decide(const ClusterView& view, Decision& decision) override {

@@ -51,6 +51,7 @@ class Guard final : public Scheduler {
   Guard(const Rule& rule, Pair real, Pair replayed)
       : rule_(rule), real_(std::move(real)), replayed_(std::move(replayed)) {}
   Knowledge knowledge() const override { return std::max(Knowledge::kBlind, real_.knowledge()); }
+  bool resizes() const override { return real_.policy.resizes() || real_.fallback.resizes(); }
 
   void Reset(const ClusterView& view) override {
     real_.policy.Reset(view);

@@ -32,6 +32,7 @@ class Hierarchical final : public Scheduler {
     inner_.emplace_back(kWhatInner, inner);
   }
   Knowledge knowledge() const override { return std::max(outer_.knowledge(), inner_.front().knowledge()); }
+  bool resizes() const override { return outer_.resizes() || inner_.front().resizes(); }
 
   void Reset(const ClusterView& view) override {
     while (inner_.size() < U(NumTenants(view))) inner_.push_back(inner_.front().Another());

@@ -31,6 +31,7 @@ class Inner {
   Inner(const std::string& what, const std::string& spec);
   Inner Another() const;  // a new one of the same spec, at any time
   Knowledge knowledge() const { return scheduler_->knowledge(); }
+  bool resizes() const { return scheduler_->resizes(); }
 
   // `some_jobs`: others may be shown to somebody else alone.
   void Reset(const ClusterView& view, bool some_jobs = false);

@@ -57,6 +57,9 @@ class Pools final : public Scheduler {
     for (const Inner& inner : inner_) most = std::max(most, inner.knowledge());
     return most;
   }
+  bool resizes() const override {
+    return std::any_of(inner_.begin(), inner_.end(), [](const Inner& inner) { return inner.resizes(); });
+  }
 
   void Reset(const ClusterView& view) override {
     pools_ = given_.empty() ? PoolPerType(view.types(), inner_spec_) : given_;

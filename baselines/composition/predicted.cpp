@@ -30,6 +30,7 @@ class Predicted final : public Scheduler {
   Predicted(Inner inner, std::unique_ptr<SizePredictor> predictor)
       : inner_(std::move(inner)), predictor_(std::move(predictor)) {}
   Knowledge knowledge() const override { return Knowledge::kBlind; }
+  bool resizes() const override { return inner_.resizes(); }
 
   void Reset(const ClusterView& view) override {
     predictor_->Forget();

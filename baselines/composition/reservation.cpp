@@ -52,6 +52,7 @@ class Reservation final : public Scheduler {
         favoured_inner_("reservation: parameter 'inner'", inner),
         other_inner_("reservation: parameter 'inner'", inner) {}
   Knowledge knowledge() const override { return std::max(Knowledge::kEstimate, favoured_inner_.knowledge()); }
+  bool resizes() const override { return favoured_inner_.resizes(); }
 
   void Reset(const ClusterView& view) override {
     forecast_.Reset(view.now());

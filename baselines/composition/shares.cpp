@@ -7,20 +7,20 @@
 #include "env/base/index.hpp"
 
 namespace berth {
-namespace {
 
-// Somewhere in a part of `most` GPUs, where need be on fewer than its gang.
-bool Fits(const ClusterView& view, int job, std::span<const int> most) {
+double SpeedWithin(const ClusterView& view, const Inner& inner, int job, std::span<const int> most) {
+  double best = 0.0;
+  for (int type = 0; type < view.num_types(); ++type) {
+    if (view.Gang(job) <= most[U(type)]) best = std::max(best, view.Rate(job, type));
+  }
+  if (best > 0.0 || !inner.resizes()) return best;
   for (int type = 0; type < view.num_types(); ++type) {
     const int widest = std::min(view.MaxGang(job), most[U(type)]);
-    for (int width = view.MinGang(job); width <= widest; ++width) {
-      if (view.RateAt(job, type, width) > 0.0) return true;
-    }
+    for (int width = view.MinGang(job); width <= widest; ++width)
+      best = std::max(best, view.RateAt(job, type, width));
   }
-  return false;
+  return best;
 }
-
-}  // namespace
 
 int Excess(std::span<const int> held, std::span<const int> part) {
   int excess = 0;
@@ -46,7 +46,7 @@ int Shares::Ask(const ClusterView& view, Inner& inner, std::span<const int> jobs
   for (int job : jobs) {
     // On fewer GPUs than its gang, or on some that are about to go, which are beyond the part.
     const bool stays = view.IsRunning(job) && HeldInService(view, job) <= most_[U(view.TypeOf(job))];
-    if (stays || Fits(view, job, most_)) {
+    if (stays || SpeedWithin(view, inner, job, most_) > 0.0) {
       inner.Show(view, job);
     } else if (view.IsRunning(job)) {  // the part has shrunk below it
       decision.Stop(job);

@@ -4,10 +4,10 @@
 //   shares.Begin(view);                             // all idle GPUs are left
 //   for (...) running += shares.Ask(view, inner, its_jobs, held, part, decision);
 //
-// An inner scheduler is not shown jobs whose fewest GPUs are too many for its part. One of those that runs is
-// stopped where what it holds is too much too. Who shows it other jobs (Inner::Begin, Limit, Show) has it
-// Decide. Devices that it chose are forgotten: it counts its part's types, but device numbers are the whole
-// cluster's.
+// An inner scheduler is not shown jobs that it cannot start in its part: whose gang is too large, or, where
+// it resizes, their fewest GPUs too many. One of those that runs is stopped where what it holds is too much
+// too. Who shows it other jobs (Inner::Begin, Limit, Show) has it Decide. Devices that it chose are
+// forgotten: it counts its part's types, but device numbers are the whole cluster's.
 #pragma once
 
 #include <span>
@@ -46,6 +46,10 @@ class Shares {
   std::vector<int> most_, before_;
   Decision own_;
 };
+
+// steps/s of the job within `most` [G] GPUs, on the best type: of its gang, and where that fits nowhere and
+// `inner` resizes, of the best width; 0 = it cannot run there.
+double SpeedWithin(const ClusterView& view, const Inner& inner, int job, std::span<const int> most);
 
 // GPUs held beyond the part: who has to give is asked first.
 int Excess(std::span<const int> held, std::span<const int> part);

@@ -15,6 +15,7 @@ namespace {
 class ElasticSrpt final : public Scheduler {
  public:
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
+  bool resizes() const override { return true; }
 
   void Decide(const ClusterView& view, Decision& decision) override {
     plan_.Begin(view);

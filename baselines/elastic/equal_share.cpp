@@ -13,6 +13,7 @@ namespace {
 class EqualShare final : public Scheduler {
  public:
   Knowledge knowledge() const override { return Knowledge::kNone; }
+  bool resizes() const override { return true; }
 
   void Decide(const ClusterView& view, Decision& decision) override {
     plan_.Begin(view);

@@ -22,6 +22,7 @@ class Optimus final : public Scheduler {
  public:
   explicit Optimus(double interval) : interval_(interval) {}
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
+  bool resizes() const override { return true; }
   void Reset(const ClusterView&) override { next_ = 0.0; }
 
   void Decide(const ClusterView& view, Decision& decision) override {

@@ -20,6 +20,7 @@ namespace {
 class OptimusTuned final : public Scheduler {
  public:
   Knowledge knowledge() const override { return Knowledge::kOracle; }
+  bool resizes() const override { return true; }
   void Reset(const ClusterView&) override { seconds_.clear(); }
 
   void Decide(const ClusterView& view, Decision& decision) override {

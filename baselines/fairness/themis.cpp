@@ -43,6 +43,7 @@ class Themis final : public Scheduler {
  public:
   Themis(double lease, double f) : lease_(lease), f_(f) {}
   Knowledge knowledge() const override { return Knowledge::kEstimate; }
+  bool resizes() const override { return true; }
 
   void Reset(const ClusterView& view) override {
     random_.emplace(view.seed(), Purpose::kScheduler);

@@ -26,6 +26,7 @@ class Defragment final : public Scheduler {
  public:
   Defragment(Inner inner, double margin) : inner_(std::move(inner)), margin_(margin) {}
   Knowledge knowledge() const override { return std::max(inner_.knowledge(), Knowledge::kEstimate); }
+  bool resizes() const override { return inner_.resizes(); }
 
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);

@@ -35,6 +35,7 @@ class PowerFeedback final : public Scheduler {
   PowerFeedback(double target, double kp, double ki, Inner inner)
       : target_(target), kp_(kp), ki_(ki), inner_(std::move(inner)) {}
   Knowledge knowledge() const override { return inner_.knowledge(); }
+  bool resizes() const override { return inner_.resizes(); }
 
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);

@@ -26,6 +26,7 @@ class Admission final : public Scheduler {
   Knowledge knowledge() const override {
     return by_wait_ ? std::max(inner_.knowledge(), Knowledge::kEstimate) : inner_.knowledge();
   }
+  bool resizes() const override { return inner_.resizes(); }
 
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);

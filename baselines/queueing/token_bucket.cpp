@@ -25,6 +25,7 @@ class TokenBucket final : public Scheduler {
   TokenBucket(double rate, double burst, bool rejects, Inner inner)
       : rate_(rate), burst_(burst), rejects_(rejects), inner_(std::move(inner)) {}
   Knowledge knowledge() const override { return inner_.knowledge(); }
+  bool resizes() const override { return inner_.resizes(); }
 
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);

@@ -27,6 +27,7 @@ class Autoscale final : public Scheduler {
   Autoscale(Inner inner, double target, int stable)
       : inner_(std::move(inner)), target_(target), stable_(static_cast<std::size_t>(stable)) {}
   Knowledge knowledge() const override { return inner_.knowledge(); }
+  bool resizes() const override { return inner_.resizes(); }
 
   void Reset(const ClusterView& view) override {
     inner_.Reset(view);

@@ -115,6 +115,7 @@ struct ActionInfo {
   // A term of the reward (env/gym/rewards.hpp) without which the command would cost nothing; null = none.
   const char* needs_reward = nullptr;
   bool on_request = false;  // `--actions auto` leaves it out: whether training gains by it was not measured
+  bool resizes = false;     // it may give a job another number of GPUs than its gang
 };
 
 }  // namespace berth

@@ -30,6 +30,9 @@ class Scheduler {
   // Of one that reads estimates: does it go by the times that users requested, and read the work that is left
   // only of jobs without a request?
   virtual bool goes_by_requests() const { return false; }
+  // May it give a job another number of GPUs than its gang? Who has others inside says it of those: a part of
+  // a cluster that is too small for a gang is then no reason to hide it (baselines/composition/shares.hpp).
+  virtual bool resizes() const { return false; }
   // A new episode begins on this scenario's cluster: forget everything. Called before the first Decide.
   virtual void Reset(const ClusterView& view) { (void)view; }
   // Fills `decision` (cleared by the caller). The view is valid only during the call.

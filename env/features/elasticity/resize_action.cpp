@@ -104,7 +104,8 @@ ActionInfo ResizeAction() {
           .source = "Berth; optimus and elastic_srpt choose among the same widths",
           .column = kResizeColumn,
           .pair = kResizePair,
-          .make = MakeAction<Resize>};
+          .make = MakeAction<Resize>,
+          .resizes = true};
 }
 
 }  // namespace berth

@@ -120,7 +120,8 @@ ActionInfo ScaleAction() {
           .summary = "a job on 1, 2, 4, ... GPUs of a type, at the batch that is best there",
           .source = "Berth; Qiao et al., Pollux, OSDI 2021, choose GPUs by goodput",
           .pair = kScalePair,
-          .make = MakeAction<Scale>};
+          .make = MakeAction<Scale>,
+          .resizes = true};
 }
 
 }  // namespace berth

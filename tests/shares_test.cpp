@@ -85,6 +85,26 @@ TEST_CASE("hierarchical: an inner scheduler that does not resize is not shown ga
   }
 }
 
+// A gang of 8 that may have one GPU, on two pools of 4; and one of 4 that comes while each pool has 2 of its GPUs, which the other two join
+// at 5,000 s. Both begin when they come, on all that the first pool has: 100 s of 8 GPUs are 200 s of 4, and 1,000 s of 4 are 2,000 s of 2.
+TEST_CASE("pools: gangs beyond every pool start on fewer GPUs where its scheduler resizes", "[composition]") {
+  const std::string elastic = "elasticity(measured=false,scaling=linear,resize_s=0,min_factor=0,max_factor=1)";
+  ScenarioData data = test::TinyData({{"a", 8}}, {{1.0}}, {{0, 100, 0, 8}});
+  data.throughputs.gang_sizes = {1, 4, 8};
+  data.cluster.types[0].gpus_per_node = 4;
+  const Scenario large = test::With(data, elastic);
+  const std::string pools = "pools(pools=x:a/0.5|y:a,inner=";
+  CHECK(test::Ends(pools + "equal_share)", large) == std::vector<double>{200.0});
+  CHECK_THROWS_WITH(test::Ends(pools + "fcfs)", large), Catch::Contains("job 0 of gang 8"));
+
+  data.jobs.arrival = {200}, data.jobs.gang = {4}, data.jobs.total_steps = {1000};
+  data.cluster.types[0].gpus_per_node = 2;
+  const Scenario away =
+      test::With(data, elastic + ";failures(mtbf_h=0,events=100:5000:node:a/0|100:5000:node:a/2)");
+  CHECK(test::Ends(pools + "equal_share)", away) == std::vector<double>{2200.0});
+  CHECK(test::Ends(pools + "fcfs)", away) == std::vector<double>{6000.0});
+}
+
 // Scheduler::resizes, of every row; those with others inside answer for them.
 TEST_CASE("schedulers: who does not say that it resizes gives every job its gang", "[composition]") {
   for (const std::string around :

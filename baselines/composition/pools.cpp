@@ -2,9 +2,10 @@
 // own, and a rule says into which pool an arrival goes: for good, as partitions of a batch system or node
 // pools of a cluster manager are used.
 //
-// A job is routed to a pool that can run it: by the rule where that is one, otherwise to the next pool in the
-// list. Pools hold devices of their own; only where this scheduler works on a part of a cluster, which has no
-// devices of its own, are pools no more than numbers of GPUs.
+// A job is routed to a pool that can run it, on fewer GPUs than its gang where its scheduler resizes: by the
+// rule where that is one, otherwise to the next pool in the list. Pools hold devices of their own; only where
+// this scheduler works on a part of a cluster, which has no devices of its own, are pools no more than
+// numbers of GPUs.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -130,11 +131,7 @@ class Pools final : public Scheduler {
 
   bool CanRun(const ClusterView& view, int job, int pool) const { return Speed(view, job, pool) > 0.0; }
   double Speed(const ClusterView& view, int job, int pool) const {
-    double best = 0.0;
-    for (int type = 0; type < view.num_types(); ++type) {
-      if (view.Gang(job) <= size_[U(pool)][U(type)]) best = std::max(best, view.Rate(job, type));
-    }
-    return best;
+    return SpeedWithin(view, inner_[U(pool)], job, size_[U(pool)]);
   }
 
   int Choose(const ClusterView& view, int job) const {

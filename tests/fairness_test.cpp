@@ -118,6 +118,21 @@ TEST_CASE("drf: tenants take turns by their dominant shares of GPU types", "[bas
         Log{"0 start 0@0", "0 start 2@1", "0 start 1@0", "0 start 3@1", "10 start 4@0"});
 }
 
+// a's gang of 4 was given one GPU, b has the three others for its three jobs. The first of these ends at 12,000 s: a, with 1/4 against
+// 2/4, is next, and b's other job a job later.
+TEST_CASE("drf: a running gang counts as the GPUs that it holds", "[baselines]") {
+  ScenarioData data = TinyData(
+      {{"v100", 4}}, {{1.0}},
+      {{0, 100000, 0, 4}, {0, 12000}, {0, 50000}, {0, 50000}, {10001, 1000}, {10001, 1000}});
+  data.tenants = {{"a"}, {"b"}};
+  data.jobs.tenant = {0, 1, 1, 1, 0, 1};
+  const Scenario scenario = test::With(
+      data, "elasticity(measured=false,scaling=linear,resize_s=0,min_factor=0,max_factor=1)");
+  const std::vector<double> ends = test::Ends("adaptive(arms=equal_share|drf,epoch=10000)", scenario);
+  CHECK(ends[4] == Approx(13000.0).epsilon(1e-12));
+  CHECK(ends[5] == Approx(14000.0).epsilon(1e-12));
+}
+
 TEST_CASE("proportional_fairness: no other allocation has a greater sum of relative throughputs",
           "[baselines]") {
   // Kelly, Maulloo & Tan 1998, eq. 3: sum over jobs of (u_i(y) - u_i(x)) / u_i(x) <= 0 for every feasible y.

@@ -8,6 +8,7 @@
 #include "baselines/fairness/dominant_shares.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
+#include "env/sim/in_service.hpp"
 #include "env/sim/plan.hpp"
 
 namespace berth {
@@ -55,7 +56,7 @@ class Drf final : public Scheduler {
     for (const GpuType& type : view.types()) capacity.push_back(type.count);
     for (int tenant = 0; tenant < NumTenants(view); ++tenant) weight.push_back(TenantWeight(view, tenant));
     DominantShares shares(std::move(capacity), std::move(weight));
-    for (int job : view.running()) shares.Take(view.TenantOf(job), view.TypeOf(job), view.Gang(job));
+    for (int job : view.running()) shares.Take(view.TenantOf(job), view.TypeOf(job), HeldGpus(view, job));
     return shares;
   }
 

@@ -162,6 +162,8 @@ TEST_CASE("sacct: of an option that repeats the last before the script counts", 
            {"sbatch -d afterok:10 -J x.sh --comment=a --exclusive y.sh --dependency afterok:12", "afterok:10"},
            {"/usr/bin/srun -d afterok:1 -n 2 --gres gpu:1 -k --dependency singleton hostname -d afterok:3", "singleton"},
            {"sbatch -d afterok:10 --wrap sleep -d afterok:11", "afterok:10"},
+           {"sbatch -Hd afterok:1 x.sh", "afterok:1"}, {"sbatch -Hvdafterok:1 x.sh -d afterok:2", "afterok:1"},
+           {"sbatch -kd afterok:1 x.sh", ""}, {"srun -nd afterok:1 x.sh", ""},
            // A value with blanks is not told from a script's name.
            {"sbatch --comment two words -d afterok:10 x.sh", "afterok:10"},
            {"sbatch --comment  -d afterok:10 x.sh", "afterok:10"},

@@ -83,6 +83,12 @@ const LongOption* FindLongOption(std::string_view name) {
   return found->name == name || !several ? &*found : nullptr;
 }
 
+// Where in a word as "-d" the letter stands that has a value, behind those without one, as in "-Hvd"; npos =
+// nowhere.
+std::size_t ValueLetter(const std::string& word) {
+  return word.starts_with('-') ? word.find_first_not_of("EHOQVWXZhlsuv", 1) : std::string::npos;
+}
+
 // Whether `next`, the word behind this option, is its value.
 bool ValueIsNext(const std::string& option, const std::string& next) {
   if (option.starts_with("--")) {
@@ -90,8 +96,8 @@ bool ValueIsNext(const std::string& option, const std::string& next) {
     const LongOption* known = FindLongOption(option);
     return known != nullptr ? known->value : !next.starts_with('-');
   }
-  // Letters without a value may stand together: "-Hv"; those of k, I and K are never apart.
-  const std::size_t last = option.find_first_not_of("EHOQVWXZhlsuv", 1);
+  const std::size_t last = ValueLetter(option);
+  // Values of k, I and K are never apart.
   return last + 1 == option.size() && std::string("kIK").find(option[last]) == std::string::npos;
 }
 
@@ -127,8 +133,9 @@ std::string OptionOf(const std::string& submit_line, const std::string& name, co
     if (option != nullptr && option->name == "--wrap") break;  // the job's own words follow
     if (option != nullptr && option->name == name) {
       found = equals != std::string::npos ? word.substr(equals + 1) : next;
-    } else if (option == nullptr && !letter.empty() && word.starts_with(letter)) {
-      found = word.size() > letter.size() ? word.substr(letter.size()) : next;
+    } else if (const std::size_t at = ValueLetter(word);
+               at != std::string::npos && !letter.empty() && word[at] == letter[1]) {
+      found = at + 1 < word.size() ? word.substr(at + 1) : next;
     }
     if (behind && found) break;
     if (behind || i == 0 || word.empty()) continue;

@@ -1,6 +1,7 @@
 #include "policies/policy_scheduler.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "env/base/check.hpp"
 #include "env/base/index.hpp"
@@ -61,6 +62,7 @@ void PolicyScheduler::Reset(const ClusterView& view) {
 
 void PolicyScheduler::Decide(const ClusterView& view, Decision& decision) {
   if (!point_.commits() && point_.PassesOver(view)) return;
+  CheckRequests(view);
   Stream* noise = sample_ ? &stream_ : nullptr;
   point_.Start(view);
   if (point_.commits()) {
@@ -85,6 +87,19 @@ void PolicyScheduler::Decide(const ClusterView& view, Decision& decision) {
     }
   }
   point_.Close(view, decision);
+}
+
+// Backfilling goes by when jobs end. A policy that is shown no estimate has requests alone for that.
+void PolicyScheduler::CheckRequests(const ClusterView& view) const {
+  const bool backfills = bundle_.reserve == Reserve::kEasy || bundle_.mdp.commit_backfill;
+  if (!backfills || view.granted() >= Knowledge::kEstimate) return;
+  for (const int job : view.active()) {
+    if (!std::isnan(view.Requested(job))) continue;
+    throw Error(Join(name_, ": job ", view.Id(job),
+                     ": requested_s: expected the run time that its user asked for, which a policy of "
+                     "knowledge '",
+                     ToString(view.granted()), "' that backfills goes by, found none"));
+  }
 }
 
 void PolicyScheduler::FillOneByOne(const ClusterView& view, Stream* noise) {

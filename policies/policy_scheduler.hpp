@@ -26,6 +26,7 @@ class PolicyScheduler final : public Scheduler {
   bool resizes() const override { return resizes_; }
   // Throws Error: a cluster that the network is not for.
   void Reset(const ClusterView& view) override;
+  // Throws Error naming the job: one without a request where the policy backfills and knows no estimate.
   void Decide(const ClusterView& view, Decision& decision) override;
 
   // [Q G (+ 1)] the network's scores of all actions at the point that has begun, rows as point().visible().
@@ -37,6 +38,7 @@ class PolicyScheduler final : public Scheduler {
   std::span<const float> StateAt(const ClusterView& view) const;
 
  private:
+  void CheckRequests(const ClusterView& view) const;
   void FillOneByOne(const ClusterView& view, Stream* noise);
   void Evaluate(const ClusterView& view);  // of the candidates that were gathered
   void Keep(const ClusterView& view);      // what was evaluated last is acted on

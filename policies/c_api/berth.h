@@ -97,7 +97,8 @@ typedef struct berth_job {
   double attained_s;      /* >= 0: seconds on GPUs so far, a gang's counted once; read from BERTH_BLIND on */
   double weight;          /* > 0 */
   double deadline_s;      /* >= arrival_s; INFINITY = none */
-  double requested_s;     /* > 0: run time that its user asked for; NAN = none */
+  double requested_s;     /* > 0: run time that its user asked for; NAN = none, which a policy that backfills
+                             (`reserve` easy) takes from BERTH_ESTIMATE on only: BERTH_BAD_ARGUMENT */
   int32_t gang;           /* GPUs that it needs at once, all of one type */
   int32_t running_on;     /* index of a GPU type on which its rate is above 0 (of berth_policy_command: on the
                              GPUs that it holds, and beside whom it shares one with); -1 = it waits */

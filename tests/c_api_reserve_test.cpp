@@ -1,0 +1,88 @@
+// The C API: policies that backfill, which go by when jobs end.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "env/gym/encoder.hpp"
+#include "env/sim/metrics.hpp"
+#include "policies/c_api/berth.h"
+#include "policies/schedulers.hpp"
+#include "tests/catch.hpp"
+#include "tests/policies_support.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tests/tiny.hpp"
+
+namespace berth {
+namespace {
+
+// All scores are equal, so jobs come in order of arrival.
+PolicyBundle EasyInOrder(Knowledge knowledge) {
+  PolicyBundle bundle = test::RandomBundle("pair_scorer(width=8)", EncoderOf(kObservationV1).Layout(6, 1), 6 + 1, 5);
+  for (NamedArray& array : bundle.arrays) std::fill(array.values.begin(), array.values.end(), 0.0F);
+  std::fill(bundle.examples.scores.begin(), bundle.examples.scores.end(), 0.0F);
+  std::fill(bundle.examples.value.begin(), bundle.examples.value.end(), 0.0F);
+  bundle.mdp.encoder = kObservationV1, bundle.gpu_types = {"a"};
+  bundle.mdp.preemptive = false, bundle.mdp.work_conserving = true;
+  bundle.mdp.knowledge = knowledge, bundle.reserve = Reserve::kEasy;
+  return bundle;
+}
+
+// Four GPUs at 100 s. Job 0 holds three, job 1 waits for all four, job 2 for the one that is left.
+struct Moment {
+  const test::TemporaryFolder folder;
+  berth_policy* policy = nullptr;
+  berth_gpu_type type = {"a", 4};
+  berth_job jobs[3] = {BERTH_JOB_INIT, BERTH_JOB_INIT, BERTH_JOB_INIT};
+  double rates[3] = {1.0, 1.0, 1.0};
+  std::string why;
+
+  explicit Moment(Knowledge knowledge) {
+    SaveBundle(EasyInOrder(knowledge), folder / "p.h5");
+    REQUIRE(berth_policy_load((folder / "p.h5").c_str(), &policy, nullptr, 0) == BERTH_OK);
+    jobs[0].arrival_s = 40.0, jobs[0].gang = 3, jobs[0].running_on = 0, jobs[0].attained_s = 50.0;
+    jobs[0].requested_s = 100.0;  // until 150
+    jobs[1].arrival_s = 60.0, jobs[1].gang = 4, jobs[1].requested_s = 10.0;
+    jobs[2].arrival_s = 70.0, jobs[2].requested_s = 80.0;  // until 180
+  }
+  Moment(const Moment&) = delete;
+  Moment& operator=(const Moment&) = delete;
+  ~Moment() { berth_policy_free(policy); }
+
+  berth_status Decide(std::vector<int32_t>& runs_on) {
+    berth_cluster cluster = BERTH_CLUSTER_INIT;
+    cluster.now_s = 100.0;
+    cluster.types = &type, cluster.num_types = 1;
+    cluster.jobs = jobs, cluster.num_jobs = 3;
+    cluster.rates = rates;
+    runs_on.assign(3, -7);
+    char said[512] = "";
+    const berth_status status = berth_policy_decide(policy, &cluster, runs_on.data(), 3, said, sizeof said);
+    why = said;
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("c api: a policy that backfills without estimates refuses a job without a request by name") {
+  Moment moment(GENERATE(Knowledge::kNone, Knowledge::kBlind));
+  const int job = GENERATE(0, 1, 2);
+  moment.jobs[job].requested_s = NAN;
+  std::vector<int32_t> runs_on;
+  CHECK(moment.Decide(runs_on) == BERTH_BAD_ARGUMENT);
+  CHECK_THAT(moment.why, Catch::Contains("p.h5: job " + std::to_string(job) + ": requested_s: expected"));
+  CHECK(runs_on == std::vector<int32_t>(3, -7));
+}
+
+TEST_CASE("a policy that backfills without estimates refuses a job without a request, and runs on requests") {
+  ScenarioData data = test::TinyData({{"a", 4}}, {{1.0}}, {{0, 100, 0, 2}, {1, 10, 0, 4}, {2, 80, 0, 1}});
+  data.knowledge = Knowledge::kBlind;
+  const auto run = [&] {
+    return Run(Scenario(data), *MakePolicyScheduler(EasyInOrder(Knowledge::kBlind), "p.h5", false), "p", {});
+  };
+  CHECK_THROWS_WITH(run(), Catch::Contains("p.h5: job 0: requested_s: expected"));
+  data.jobs.requested_s = {100.0, 10.0, 80.0};
+  CHECK(run().jct_s == std::vector<double>{100.0, 109.0, 80.0});
+}
+
+}  // namespace berth

@@ -288,6 +288,7 @@ SimState MakeState(const Scenario& scenario, const ForeignCluster& cluster, std:
     }
     state.running.Insert(job);
     state.phase[U(job)] = JobPhase::kRunning;
+    state.run_start[U(job)] = state.now - from.attained_s;  // as far as the caller says: it was never stopped
     state.on_type[U(job)] = state.last_type[U(job)] = static_cast<std::int8_t>(from.running_on);
     if ((state.free_gpus[U(from.running_on)] -=
          cluster.detailed ? Lay(scenario, cluster, order, job, state) : from.gang) < 0) {

@@ -26,9 +26,11 @@ namespace berth {
 struct ForeignJob {
   double arrival_s = 0.0;        // at most now_s
   double remaining_steps = 1.0;  // > 0; only read where the scheduler uses estimate or oracle
-  double attained_s = 0.0;     // seconds on GPUs so far, the gang counted once; only read from blind upwards
-  double weight = 1.0;         // > 0
-  double deadline_s = kNever;  // from arrival_s on; kNever = none
+  // Seconds on GPUs so far, the gang counted once; only read from blind upwards, and of a job that runs by
+  // whoever backfills, to whom it has run since.
+  double attained_s = 0.0;
+  double weight = 1.0;                                            // > 0
+  double deadline_s = kNever;                                     // from arrival_s on; kNever = none
   double requested_s = std::numeric_limits<double>::quiet_NaN();  // > 0; NaN = no request
   int gang = 1;                                                   // GPUs needed at once
   int running_on = -1;  // GPU type, where its rate as it runs there is above 0; -1 = it waits

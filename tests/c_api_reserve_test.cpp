@@ -74,6 +74,18 @@ TEST_CASE("c api: a policy that backfills without estimates refuses a job withou
   CHECK(runs_on == std::vector<int32_t>(3, -7));
 }
 
+// Job 2 would run until 180. It may if job 0 holds its GPUs that long, and may not if it gives them back before,
+// since job 1 needs all four then.
+TEST_CASE("c api: a policy that backfills expects a job back when its request is over") {
+  Moment moment(GENERATE(Knowledge::kNone, Knowledge::kBlind, Knowledge::kEstimate, Knowledge::kOracle));
+  const auto [attained, starts] = GENERATE(table<double, bool>({{50.0, false}, {21.0, false}, {20.0, true}, {0.0, true}}));
+  CAPTURE(attained);
+  moment.jobs[0].attained_s = attained;
+  std::vector<int32_t> runs_on;
+  REQUIRE(moment.Decide(runs_on) == BERTH_OK);
+  CHECK(runs_on == std::vector<int32_t>{0, -1, starts ? 0 : -1});
+}
+
 TEST_CASE("a policy that backfills without estimates refuses a job without a request, and runs on requests") {
   ScenarioData data = test::TinyData({{"a", 4}}, {{1.0}}, {{0, 100, 0, 2}, {1, 10, 0, 4}, {2, 80, 0, 1}});
   data.knowledge = Knowledge::kBlind;

@@ -94,7 +94,9 @@ typedef struct berth_gpu_type {
 typedef struct berth_job {
   double arrival_s;       /* finite, <= now_s */
   double remaining_steps; /* > 0; read where knowledge is BERTH_ESTIMATE or more */
-  double attained_s;      /* >= 0: seconds on GPUs so far, a gang's counted once; read from BERTH_BLIND on */
+  double attained_s;      /* >= 0: seconds on GPUs so far, a gang's counted once; read from BERTH_BLIND on, and
+                             by a policy that backfills, which takes a job that runs to have run so long since
+                             it last started: it is back after requested_s - attained_s */
   double weight;          /* > 0 */
   double deadline_s;      /* >= arrival_s; INFINITY = none */
   double requested_s;     /* > 0: run time that its user asked for; NAN = none, which a policy that backfills

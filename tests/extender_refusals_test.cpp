@@ -9,6 +9,7 @@
 #include "tests/policies_support.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/serve/extender.hpp"
+#include "tools/serve/many_members.hpp"
 
 namespace berth {
 namespace {
@@ -160,6 +161,27 @@ TEST_CASE("extender: a list of a million objects is read once") {
   std::string body = "[";
   for (int i = 0; i < 1000000; ++i) body += "{},";
   CHECK_THAT(extender.Filter(body + "{}]", kNow).body, Contains("expected an object, found array"));
+}
+
+TEST_CASE("extender: objects of many members are read once, and answered once") {
+  Extender extender = MakeExtender();
+  std::string body = "{";
+  for (int i = 0; i < 200000; ++i) body += Join("\"k", i, "\":0,");
+  CHECK_THAT(extender.Filter(body + "\"Pod\":3}", kNow).body, Contains("Pod: expected an object, found number"));
+  Json request = Json::parse(Slurp(kFiles + "nodes.json"));
+  Json items = Json::array();
+  for (int i = 0; i < 100000; ++i) items.push_back({{"metadata", {{"name", Join("n", i)}}}});
+  request["Nodes"]["items"] = items;
+  const ExtenderReply reply = extender.Filter(request.dump(), kNow);
+  CHECK(reply.status == 200);
+  CHECK(reply.nodes_failed == 100000);
+}
+
+TEST_CASE("extender: of members of one name the last counts, in the place of the first") {
+  std::string body = "{";
+  for (int i = 0; i < 40; ++i) body += Join("\"k", (i * 7) % 25, "\":[", i, ",{\"x\":null}],");
+  body += "\"z\":{}}";
+  CHECK(LinearParser::Parse(body).dump() == Json::parse(body).dump());
 }
 
 TEST_CASE("extender: the room of all nodes together is more than an int holds") {

@@ -10,6 +10,7 @@
 #include "env/base/counted.hpp"
 #include "env/base/portable_math.hpp"
 #include "tools/serve/error_json.hpp"
+#include "tools/serve/many_members.hpp"
 
 namespace berth {
 namespace {
@@ -109,16 +110,18 @@ ExtenderReply Extender::Filter(const std::string& body, double now) {
     FilterRequest request = ReadFilterRequest(table_, body, now);
     Remember(request);
     const std::vector<std::string> why = WhyNotNow(request, now);
-    Json passed_names = Json::array(), passed_nodes = Json::array(), failed = Json::object();
+    Json passed_names = Json::array(), passed_nodes = Json::array();
+    ManyMembers reasons;
     for (std::size_t i = 0; i < request.nodes.size(); ++i) {
       if (!why[i].empty()) {
-        failed[request.nodes[i].name] = why[i];
+        reasons[request.nodes[i].name] = why[i];
       } else if (request.by_name) {
         passed_names.push_back(request.nodes[i].name);
       } else {
         passed_nodes.push_back(std::move(request.raw_nodes[i]));
       }
     }
+    Json failed = reasons.Take();
     ExtenderReply reply;
     reply.nodes_failed = static_cast<std::int64_t>(failed.size());
     reply.nodes_passed = static_cast<std::int64_t>(request.nodes.size()) - reply.nodes_failed;
@@ -209,13 +212,13 @@ ExtenderReply Extender::Preempt(const std::string& body, double now) {
     }
     std::sort(ranked.begin(), ranked.end());
     if (pod.gpus > 0 && ranked.size() > 1) ranked.resize(1);
-    Json nodes = Json::object();
+    ManyMembers nodes;
     for (const auto& [rank, on] : ranked) {
       Json pods = Json::array();
       for (const VictimPod& victim : on->pods) pods.push_back({{"UID", victim.uid}});
       nodes[on->node.name] = {{"Pods", pods}, {"NumPDBViolations", on->pdb_violations}};
     }
-    return {200, Json{{"NodeNameToMetaVictims", nodes}}.dump()};
+    return {200, Json{{"NodeNameToMetaVictims", nodes.Take()}}.dump()};
   });
 }
 

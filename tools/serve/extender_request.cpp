@@ -10,6 +10,7 @@
 #include "env/base/check.hpp"
 #include "env/base/plain_text.hpp"
 #include "env/base/spec.hpp"
+#include "tools/serve/many_members.hpp"
 
 namespace berth {
 namespace {
@@ -286,7 +287,7 @@ bool TooDeep(const std::string& body) {
 Json Parsed(const std::string& body) {
   if (TooDeep(body)) throw RefusedRequest{400, Join("expected JSON nested at most ", kMostNesting, " deep")};
   try {
-    return Json::parse(body);
+    return LinearParser::Parse(body);
   } catch (const Json::exception& error) {
     throw RefusedRequest{400, Join("expected JSON: ", error.what())};
   }

@@ -184,6 +184,34 @@ TEST_CASE("extender: of members of one name the last counts, in the place of the
   CHECK(LinearParser::Parse(body).dump() == Json::parse(body).dump());
 }
 
+TEST_CASE("extender: keys of annotations, labels and resources are as they are written") {
+  Extender extender = MakeExtender();
+  Json request = Json::parse(Slurp(kFiles + "nodes.json"));
+  request["Pod"]["metadata"]["annotations"]["Berth/Weight"] = "heavy";  // somebody else's
+  CHECK(extender.Filter(request.dump(), kNow).status == 200);
+  request["Pod"]["metadata"]["annotations"]["berth/weight"] = "heavy";
+  CHECK(extender.Filter(request.dump(), kNow).status == 400);
+}
+
+TEST_CASE("extender: quantities and priorities are read as far as Kubernetes has them") {
+  Extender extender = MakeExtender();
+  Json request = Json::parse(Slurp(kFiles + "nodes.json"));
+  request["Nodes"]["items"][0]["status"]["allocatable"]["nvidia.com/gpu"] = "1k";
+  for (const std::int64_t priority : {-2147483648LL, 2147483647LL}) {
+    request["Pod"]["spec"]["priority"] = priority;
+    CHECK(extender.Filter(request.dump(), kNow).nodes_passed == 3);
+  }
+  for (const std::int64_t priority : {-2147483649LL, 2147483648LL}) {
+    request["Pod"]["spec"]["priority"] = priority;
+    CHECK_THAT(extender.Filter(request.dump(), kNow).body, Contains("priority: expected a whole number"));
+  }
+  request["Pod"]["spec"]["priority"] = 0;
+  for (const char* wrong : {"k", "1kk", "1000k", "-1k"}) {
+    request["Nodes"]["items"][0]["status"]["allocatable"]["nvidia.com/gpu"] = wrong;
+    CHECK_THAT(extender.Filter(request.dump(), kNow).body, Contains("expected a whole number of GPUs"));
+  }
+}
+
 TEST_CASE("extender: the room of all nodes together is more than an int holds") {
   Extender extender = MakeExtender({{"gang_room", "gpus"}});
   Json request = Json::parse(Slurp(kFiles + "nodes.json"));

@@ -34,6 +34,13 @@ const Json* MemberOf(const Json* object, const std::string& name) {
   return object == nullptr ? nullptr : Member(*object, name);
 }
 
+// The value of a key of labels, annotations or resources: those are maps, whose keys are as they are written.
+const Json* Entry(const Json* map, const std::string& key) {
+  if (map == nullptr || !map->is_object()) return nullptr;
+  const auto found = map->find(key);
+  return found == map->end() || found->is_null() ? nullptr : &*found;
+}
+
 const Json* Typed(const Json* json, const std::string& where, Json::value_t type, const char* expected) {
   if (json != nullptr && json->type() != type) {
     throw RefusedRequest{400, Join(where, ": expected ", expected, ", found ", json->type_name())};
@@ -58,10 +65,11 @@ std::string ShortText(const Json* json, const std::string& where, std::size_t mo
   throw RefusedRequest{400, Join(where, ": expected at most ", most, " bytes, found ", text.size())};
 }
 
-// A quantity of whole things: "2" or 2.
+// A quantity of whole things: "2", 2, or "3k", as Kubernetes itself writes 3000.
 int WholeNumber(const Json& json, const std::string& where) {
   if (json.is_string()) {
-    const std::string text = json.get<std::string>();
+    std::string text = json.get<std::string>();
+    if (text.size() > 1 && text.back() == 'k') text.replace(text.size() - 1, 1, "000");
     if (!text.empty() && text.size() <= 6 && text.find_first_not_of("0123456789") == std::string::npos) {
       return std::stoi(text);
     }
@@ -79,9 +87,9 @@ std::vector<int> GpusOf(const Json* containers, const std::string& resource, con
   for (const Json& container : *containers) {
     Typed(&container, where, Json::value_t::object, "objects");
     const Json* resources = ObjectOf(&container, "resources", where);
-    const Json* asked = MemberOf(ObjectOf(resources, "limits", where + ": resources"), resource);
+    const Json* asked = Entry(ObjectOf(resources, "limits", where + ": resources"), resource);
     const Json* requests = ObjectOf(resources, "requests", where + ": resources");
-    if (asked == nullptr) asked = MemberOf(requests, resource);
+    if (asked == nullptr) asked = Entry(requests, resource);
     gpus.push_back(asked == nullptr ? 0 : WholeNumber(*asked, Join(where, ": ", resource)));
   }
   return gpus;
@@ -127,10 +135,10 @@ int GpusOfPod(const ExtenderTable& table, const Json* spec, const std::string& w
 int PriorityOf(const Json* spec, const std::string& where) {
   const Json* const priority = MemberOf(spec, "priority");
   if (priority == nullptr) return 0;
-  // An int32.
   if (priority->is_number_integer()) {
+    using Int32 = std::numeric_limits<std::int32_t>;
     const double value = priority->get<double>();
-    if (std::abs(value) <= std::numeric_limits<int>::max()) return static_cast<int>(value);
+    if (value >= Int32::min() && value <= Int32::max()) return static_cast<int>(value);
   }
   throw RefusedRequest{400, Join(where, ".priority: expected a whole number, found ", priority->dump())};
 }
@@ -143,8 +151,8 @@ class Annotations {
                     "an object")),
         where_(where + ".annotations: ") {}
 
-  std::string Text(const std::string& name) const { return TextOf(MemberOf(json_, name), where_ + name); }
-  std::string Short(const std::string& name) const { return ShortText(MemberOf(json_, name), where_ + name); }
+  std::string Text(const std::string& name) const { return TextOf(Entry(json_, name), where_ + name); }
+  std::string Short(const std::string& name) const { return ShortText(Entry(json_, name), where_ + name); }
   std::optional<double> Positive(const std::string& name) const {
     const std::string text = Text(name);
     if (text.empty()) return std::nullopt;
@@ -169,7 +177,7 @@ std::optional<PodGroup> GroupOf(const ExtenderTable& table, const Json* metadata
                                 const Annotations& annotations, const std::string& where) {
   const Json* const labels = ObjectOf(metadata, "labels", where);
   const auto said = [&](const std::string& name) {
-    const std::string label = ShortText(MemberOf(labels, name), Join(where, ".labels: ", name), kMostLabel);
+    const std::string label = ShortText(Entry(labels, name), Join(where, ".labels: ", name), kMostLabel);
     return label.empty() ? annotations.Short(name) : label;
   };
   const std::string name = said(table.pod_group_label);
@@ -252,7 +260,7 @@ ExtenderNode ReadNode(const ExtenderTable& table, const Json& json) {
   if (node.name.empty()) throw RefusedRequest{400, "Nodes.items: metadata.name: expected a name, found none"};
   const auto named = table.nodes.find(node.name);
   const std::string label =
-      ShortText(MemberOf(labels, table.node_label), Join("Nodes.items: ", table.node_label), kMostLabel);
+      ShortText(Entry(labels, table.node_label), Join("Nodes.items: ", table.node_label), kMostLabel);
   const auto labelled = table.label_values.find(label);
   if (named != table.nodes.end()) {
     node.type = named->second;
@@ -262,7 +270,7 @@ ExtenderNode ReadNode(const ExtenderTable& table, const Json& json) {
     node.label = label;
   }
   const Json* status = ObjectOf(&json, "status", "Nodes.items");
-  const Json* gpus = MemberOf(ObjectOf(status, "allocatable", "Nodes.items: status"), table.resource);
+  const Json* gpus = Entry(ObjectOf(status, "allocatable", "Nodes.items: status"), table.resource);
   if (gpus != nullptr)
     node.gpus = WholeNumber(*gpus, Join("Nodes.items: status.allocatable: ", table.resource));
   return node;

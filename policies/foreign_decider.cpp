@@ -128,18 +128,21 @@ void ForeignDecider::Decide(const ForeignCluster& cluster, std::span<int> type_o
 
 std::span<const ForeignCommand> ForeignDecider::DecideCommands(ForeignCluster cluster) {
   CheckSteps(cluster);
+  commands_.clear();
+  if (cluster.jobs.empty()) {
+    const ForeignView checked(cluster, policy_.knowledge());
+    return commands_;
+  }
   cluster.detailed = true;
   const std::string& actions = bundle().mdp.actions;
-  if (reads_widths_ && cluster.rates_by_width.empty() && !cluster.jobs.empty()) {
+  if (reads_widths_ && cluster.rates_by_width.empty()) {
     throw Error(Join("rates_by_width: expected rates on 1 to max_width GPUs, which a policy of ", actions,
                      " reads, found none"));
   }
-  if (reads_pairs_ && cluster.pair_rates.empty() && !cluster.jobs.empty()) {
+  if (reads_pairs_ && cluster.pair_rates.empty()) {
     throw Error(Join("pair_rates: expected rates of two jobs on one GPU, which a policy of ", actions,
                      " reads, found none"));
   }
-  commands_.clear();
-  if (cluster.jobs.empty()) return commands_;
   const ForeignView foreign(cluster, policy_.knowledge(), features_);
   const ClusterView& view = foreign.view();
   decision_.Clear();

@@ -300,6 +300,15 @@ TEST_CASE("c api: commands that need what a cluster does not state are refused b
     jobs[0].running_on = 0, more[0].width = 2, by_width[0] = by_width[6] = pairs[0] = pairs[2] = 0.0;
     status = BERTH_OK;
   }
+  SECTION("nobody is there") {
+    cluster.num_jobs = 0, none = true, status = BERTH_OK;
+  }
+  SECTION("nobody is there, and no GPU") {
+    cluster.num_jobs = cluster.num_types = 0, none = true, expected = "types: expected at least one GPU type";
+  }
+  SECTION("nobody is there, at no time") {
+    cluster.num_jobs = 0, cluster.now_s = NAN, expected = "now_s: expected seconds";
+  }
   SECTION("no room for the answer") {
     capacity = 1, status = BERTH_BUFFER_TOO_SMALL, expected = "room for 2 of them, found 1";
   }

@@ -6,6 +6,7 @@
 
 #include "data/hdf5_file.hpp"
 #include "env/base/check.hpp"
+#include "env/base/shortest.hpp"
 #include "env/base/spec.hpp"
 #include "env/gym/encoder.hpp"
 #include "policies/architecture.hpp"
@@ -201,8 +202,8 @@ PolicyBundle LoadBundle(const std::string& path) {
   const double difference = ReplayExamples(bundle);
   if (!(difference <= kBundleTolerance)) {
     throw Error(Join(path, ": expected the weights to repeat the ", bundle.examples.count,
-                     " examples within ", static_cast<float>(kBundleTolerance), ", found a difference of ",
-                     static_cast<float>(difference)));
+                     " examples within ", Shortest(kBundleTolerance), ", found a difference of ",
+                     Shortest(difference)));
   }
   return bundle;
 }

@@ -27,7 +27,13 @@ MdpSpec ReadMdp(const h5::Reader& in) {
   mdp.encoder = in.Text("encoder");
   mdp.semantics = ParsedAttribute(in, "semantics", ParseSemantics);
   mdp.preemptive = BoundedAttribute(in, "preemptive", 0, 1) != 0;
-  mdp.knowledge = ParsedAttribute(in, "knowledge", ParseKnowledge);
+  mdp.knowledge = ParsedAttribute(in, "knowledge", [](const std::string& text) {
+    try {
+      return ParseKnowledge(text);
+    } catch (const Error& error) {  // which does not say of what it is
+      throw Error(Join("knowledge: ", error.what()));
+    }
+  });
   mdp.order = ParsedAttribute(in, "order", ParseQueueOrder);
   mdp.on_change = BoundedAttribute(in, "on_change", 0, 1) != 0;
   mdp.work_conserving = BoundedAttribute(in, "work_conserving", 0, 1) != 0;

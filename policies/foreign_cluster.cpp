@@ -36,12 +36,13 @@ void CheckDetails(const ForeignCluster& cluster) {
     const int least = GangOr(job.least, job), most = GangOr(job.most, job), width = GangOr(job.width, job);
     const int widest = cluster.rates_by_width.empty() ? 0 : cluster.max_width;
     const bool elastic = least != job.gang || most != job.gang;
-    if (job.least < 0 || least > job.gang || most < job.gang || (elastic && most > widest)) {
-      throw Error(Join("job ", i, ": expected 1 <= least <= gang <= most, and most within rates_by_width (",
-                       widest, "), found ", least, ", ", job.gang, ", ", most));
+    if (std::min(job.least, job.most) < 0 || least > job.gang || most < job.gang ||
+        (elastic && most > widest)) {
+      throw Error(Join("job ", i, ": expected 1 <= least <= gang <= most (0 = its gang), and most within ",
+                       "rates_by_width (", widest, "), found ", job.least, ", ", job.gang, ", ", job.most));
     }
-    if (job.running_on >= 0 && (width < least || width > most))
-      throw Error(Join("job ", i, ": width: expected ", least, " to ", most, " GPUs, found ", width));
+    if (job.running_on >= 0 && (job.width < 0 || width < least || width > most))
+      throw Error(Join("job ", i, ": width: expected ", least, " to ", most, " GPUs, found ", job.width));
     if (job.beside == -1) continue;
     if (job.beside < 0 || job.beside >= static_cast<int>(jobs) || U(job.beside) == i)
       throw Error(Join("job ", i, ": beside: expected another job or -1, found ", job.beside));
@@ -79,21 +80,9 @@ class GivenWidths final : public FeatureSettings {
  public:
   GivenWidths(const ForeignCluster& cluster, std::span<const int> order)
       : widths_(std::make_shared<RatesByWidth>()) {
-    const std::size_t types = cluster.types.size();
     for (const int position : order) {
-      const ForeignJob& job = cluster.jobs[U(position)];
-      const int least = GangOr(job.least, job), most = GangOr(job.most, job);
       widths_->class_of.push_back(widths_->classes.size());
-      widths_->classes.push_back({least, most, widths_->rates.size()});
-      for (std::size_t type = 0; type < types; ++type) {
-        for (int more = 0; more <= most - least;
-             ++more) {  // not up to `most`, which may be the largest number that there is
-          const int width = least + more;
-          const std::size_t at = (U(position) * U(cluster.max_width) + U(width - 1)) * types + type;
-          widths_->rates.push_back(width == job.gang ? cluster.rates[U(position) * types + type]
-                                                     : cluster.rates_by_width[at]);
-        }
-      }
+      Add(cluster, U(position));
     }
   }
   std::vector<FieldInfo> ListFields() const override { return {}; }
@@ -108,6 +97,34 @@ class GivenWidths final : public FeatureSettings {
   }
 
  private:
+  // As the simulator has them: no type runs more GPUs than it has, and bounds are those of the widths that
+  // run somewhere, and of the one that the job has.
+  void Add(const ForeignCluster& cluster, std::size_t position) {
+    const ForeignJob& job = cluster.jobs[position];
+    const std::size_t types = cluster.types.size();
+    int largest = job.gang;
+    for (const GpuType& type : cluster.types) largest = std::max(largest, type.count);
+    const int low = GangOr(job.least, job), high = std::min(GangOr(job.most, job), largest);
+    const auto rate = [&](int width, std::size_t type) {
+      if (width > cluster.types[type].count) return 0.0;
+      return width == job.gang
+                 ? cluster.rates[position * types + type]
+                 : cluster.rates_by_width[(position * U(cluster.max_width) + U(width - 1)) * types + type];
+    };
+    const int held = job.running_on >= 0 ? GangOr(job.width, job) : job.gang;
+    int least = std::min(job.gang, held), most = std::max(job.gang, held);
+    for (int more = 0; more <= high - low; ++more) {  // a width may be the largest number that there is
+      for (std::size_t type = 0; type < types; ++type) {
+        if (rate(low + more, type) > 0.0)
+          least = std::min(least, low + more), most = std::max(most, low + more);
+      }
+    }
+    widths_->classes.push_back({least, most, widths_->rates.size()});
+    for (std::size_t type = 0; type < types; ++type) {
+      for (int more = 0; more <= most - least; ++more) widths_->rates.push_back(rate(least + more, type));
+    }
+  }
+
   std::shared_ptr<RatesByWidth> widths_;
 };
 const FeatureModule kGivenWidths = {"given_widths", "rates by width as somebody else states them",

@@ -50,6 +50,9 @@ struct Stated {
       return static_cast<std::int32_t>(std::find(active.begin(), active.end(), job) - active.begin());
     };
     std::size_t widest = 1;
+    // Of a gang that may grow to the largest type: more than there is, which changes nothing.
+    int largest = 0;
+    for (const GpuType& type : view.types()) largest = std::max(largest, type.count);
     for (const int job : active) {
       berth_job row = BERTH_JOB_INIT;
       row.arrival_s = view.Arrival(job);
@@ -60,15 +63,17 @@ struct Stated {
       row.gang = view.Gang(job), row.running_on = view.TypeOf(job);
       jobs.push_back(row);
       const int partner = view.Partner(job);
-      more.push_back({view.MinGang(job), view.MaxGang(job), view.IsRunning(job) ? view.Width(job) : 0,
+      const bool grows = view.MaxGang(job) == largest && view.MinGang(job) < largest;
+      const int most = view.MaxGang(job) + (grows ? 3 : 0);
+      more.push_back({view.MinGang(job), most, view.IsRunning(job) ? view.Width(job) : 0,
                       partner < 0 ? -1 : position(partner)});
       rates.insert(rates.end(), view.Rates(job).begin(), view.Rates(job).end());
-      widest = std::max(widest, static_cast<std::size_t>(view.MaxGang(job)));
+      widest = std::max(widest, static_cast<std::size_t>(most));
     }
     for (const int job : active) {
       for (int width = 1; width <= static_cast<int>(widest); ++width) {
         for (int type = 0; type < view.num_types(); ++type)
-          by_width.push_back(view.RateAt(job, type, width));
+          by_width.push_back(width > view.types()[U(type)].count ? 7.0 : view.RateAt(job, type, width));
       }
       for (const int other : active) {
         for (int type = 0; type < view.num_types(); ++type) pairs.push_back(view.PairRate(job, other, type));
@@ -274,6 +279,12 @@ TEST_CASE("c api: commands that need what a cluster does not state are refused b
   }
   SECTION("wider than the rates say") {
     more[1].most = 3, expected = "job 1: expected 1 <= least <= gang <= most";
+  }
+  SECTION("at most fewer than none") {
+    more[1].most = -7, expected = "found 1, 1, -7";
+  }
+  SECTION("on fewer than none") {
+    jobs[0].running_on = 0, more[0].width = -3, expected = "job 0: width: expected 1 to 2 GPUs, found -3";
   }
   SECTION("a rate that is none") {
     pairs[3] = -1.0, expected = "pair_rates: expected steps/s >= 0, found -1";

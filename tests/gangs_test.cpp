@@ -93,6 +93,11 @@ TEST_CASE("gangs: a group starts on the type liked best that holds all of it, an
   const std::vector<float> scores = {kNoScore, 0.0F};
   const std::vector<std::int64_t> slots = {5, 1};
   CHECK(book.Admit(Member("d", 2, 0), scores, slots, 0.0).type == -1);
+  const std::vector<std::int64_t> few = {9, 2};
+  CHECK(book.Admit(Member("f", 3, 0), scores, few, 0.0).why ==
+        "the pod group ns/f needs room for 3 pods of 4 GPUs on one type, there is for 2");
+  const std::vector<float> nowhere = {kNoScore, kNoScore};
+  CHECK(book.Admit(Member("n", 3, 0), nowhere, few, 0.0).why == "no type of the table runs the pod group ns/n: 3 pods of 4 GPUs");
 }
 
 TEST_CASE("gangs: two groups never wait for each other's half") {

@@ -87,11 +87,18 @@ GangBook::Verdict GangBook::Admit(const ExtenderPod& pod, std::span<const float>
 
   int best = -1;
   std::int64_t most = 0;
+  bool runs = false;  // on some type of the table, were all its GPUs idle
   for (std::size_t g = 0; g < slots.size(); ++g) {
     const std::int64_t free = slots[g] - HeldByOthers(static_cast<int>(g), pod.gpus, asked.key, kForever);
+    if (scores[g] == -std::numeric_limits<float>::infinity()) continue;
+    runs = true;
     most = std::max(most, free);
-    if (free < asked.members || scores[g] == -std::numeric_limits<float>::infinity()) continue;
+    if (free < asked.members) continue;
     if (best < 0 || scores[g] > scores[static_cast<std::size_t>(best)]) best = static_cast<int>(g);
+  }
+  if (!runs) {
+    return {-1, Join("no type of the table runs the pod group ", asked.key, ": ",
+                     Counted(asked.members, "pod"), " of ", Counted(pod.gpus, "GPU"))};
   }
   if (best < 0) {
     return {-1, Join("the pod group ", asked.key, " needs room for ", Counted(asked.members, "pod"), " of ",

@@ -38,15 +38,24 @@ VectorEnvironment::VectorEnvironment(const std::string& name,
       played_(U(num_envs)) {}
 
 void VectorEnvironment::Reset(std::optional<std::uint64_t> seed) {
-  if (seed) env_ = named_.make(*seed, num_envs_, threads_);
+  begun_ = false;
+  if (seed) {
+    env_ = named_.make(*seed, num_envs_, threads_);
+    drawn_ = false;
+  }
   turn_ ^= 1;
   const StepBuffers out = storage(turn_).buffers();
-  if (seed || !begun_) {
-    env_->Reset(out);
-  } else {
+  if (drawn_) {
     env_->NextEpisodes(out);
+  } else {
+    env_->Reset(out);
   }
-  begun_ = true;
+  drawn_ = begun_ = true;
+}
+
+const Simulator& VectorEnvironment::SimulatorOf(int env) const {
+  if (!begun_) throw Error("time, signature: expected a reset before them, found none");
+  return env_->simulator(env);
 }
 
 bool VectorEnvironment::Step(std::span<const std::int64_t> actions) {

@@ -35,7 +35,8 @@ class VectorEnvironment {
 
   // Both write observation and action_mask of buffers(turn()).
   // Begins episode 0 of `seed`; without one goes on with the next episodes, at first with episode 0 of the
-  // option `seed`.
+  // option `seed`. What is thrown leaves environments of which some have no episode, so that another one has
+  // to follow.
   void Reset(std::optional<std::uint64_t> seed);
   // actions [N]. True when an episode ended. Throws Error, and nothing has happened, for a wrong action; what
   // else is thrown leaves environments of which some have stepped, so that a Reset has to follow.
@@ -47,12 +48,13 @@ class VectorEnvironment {
   std::span<const std::int32_t> played() const { return played_; }  // [N] actions of the last Step
   int replaced() const { return replaced_; }  // how many of those were not the ones given
   EpisodeStats TakeStats() { return env_->TakeStats(); }
-  double now(int env) const { return env_->simulator(env).now(); }  // s
-  std::uint64_t signature(int env) const {
-    return env_->simulator(env).signature();
-  }  // of the event log so far
+  // Both throw Error before a Reset, and where one or a Step has thrown.
+  double now(int env) const { return SimulatorOf(env).now(); }                     // s
+  std::uint64_t signature(int env) const { return SimulatorOf(env).signature(); }  // of the event log so far
 
  private:
+  const Simulator& SimulatorOf(int env) const;
+
   NamedEnvironment named_;
   int num_envs_, threads_;
   IllegalAction illegal_;
@@ -60,7 +62,8 @@ class VectorEnvironment {
   std::vector<StepStorage> storage_;  // [2]
   std::vector<std::int32_t> played_;
   int turn_ = 0, replaced_ = 0;
-  bool begun_ = false;
+  bool drawn_ = false;  // every environment has had an episode of its seed
+  bool begun_ = false;  // every environment is within an episode
 };
 
 }  // namespace berth

@@ -101,7 +101,8 @@ class ClusterEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Parameters
         ----------
         seed
-            Episode 0 of this seed, from 0 to 2**63 - 1. None: the episode after the present one.
+            Episode 0 of this seed, from 0 to 2**63 - 1. None: the episode after the present one, also where a step has raised
+            within it.
         options
             None.
 
@@ -109,13 +110,19 @@ class ClusterEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         -------
         tuple
             Observation float32 [D] and info.
+
+        Raises
+        ------
+        berth.Error
+            What a block or a workload of your own raises, as from `step`. A reset has to follow.
         """
         super().reset(seed=None if seed is None else seed_of(seed))
         if options:
             raise ValueError(f"options: expected none, found {sorted(options)}")
-        if seed is not None or not self._over:  # at an episode's end C++ has begun the next one already
-            self._core.reset(seed_of(seed))
+        begun = self._over and seed is None  # at an episode's end C++ has begun the next one already
         self._over = False
+        if not begun:
+            self._core.reset(seed_of(seed))
         now = self._buffers[self._core.turn]
         self._mask = now["action_mask"][0].copy()
         return now["observation"][0].copy(), self._info(1.0)

@@ -99,7 +99,7 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[n
         ----------
         seed
             Environment i begins episode 0 of its own stream of (seed, i); no list of seeds. None: the episodes after the
-            present ones.
+            present ones, also where a step has raised within them.
         options
             None.
 
@@ -107,6 +107,11 @@ class ClusterVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[n
         -------
         tuple
             Observation float32 [N, D] and info.
+
+        Raises
+        ------
+        berth.Error
+            What a block or a workload of your own raises, as from `step`. A reset has to follow.
         """
         if options:
             raise ValueError(f"options: expected none, found {sorted(options)}")

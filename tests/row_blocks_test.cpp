@@ -59,6 +59,16 @@ Simulator WithStages(const std::string& after) {
 
 }  // namespace
 
+TEST_CASE("power: GPUs that state no watts show none") {
+  ScenarioData data = test::TinyData({{"v", 2}}, {{1.0}}, {{0, kHour}});
+  data.features = ParseFeatures("power");
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const Shown shown = Show(simulator, "power:1");
+  CHECK(shown.Type(0, 0) == 0.0F);
+  CHECK(shown.row[U(shown.layout.global_offset())] == 0.0F);
+}
+
 TEST_CASE("descendants: what hangs on a job, by hand") {
   // 1 and 3 wait for 0, 2 for 1; 4 stands alone. Best sets of 0: itself 4, with 1 5/2, with 1 and 2 6/3 = 2;
   // 3 with its 8 would raise that. Of 4: two GPUs for two hours, 4.

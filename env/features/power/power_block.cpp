@@ -27,7 +27,10 @@ struct Watts {
   }
 
   static constexpr ChannelInfo kGlobal[] = {
-      {"power", "watts over the cap, or over the peak of all devices where there is none", 0, 1},
+      {"power",
+       "watts over the cap, or over the peak of all devices where there is none; 0 where no type states "
+       "watts",
+       0, 1},
       {"price", "price of electricity now over its mean, less 1; 0 without prices", -1, 10},
   };
   static void Global(const ClusterView& view, float* f) {
@@ -35,7 +38,8 @@ struct Watts {
     if (power == nullptr) return;
     double peak = 0.0;
     for (std::uint8_t type : power->type) peak += power->peak_w[type];
-    f[0] = static_cast<float>(TotalWatts(*power) / std::min(peak, power->cap_w));
+    const double most = std::min(peak, power->cap_w);
+    f[0] = most > 0.0 ? static_cast<float>(TotalWatts(*power) / most) : 0.0F;
     const PowerSettings& settings = *view.features().Find<PowerSettings>();
     const std::vector<double>& prices = settings.electricity_price;
     double sum = 0.0;

@@ -7,6 +7,7 @@
 #include "env/base/index.hpp"
 #include "env/features/table.hpp"
 #include "env/gym/decision_point.hpp"
+#include "env/gym/encoder.hpp"
 #include "env/gym/signals/potential.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
@@ -47,6 +48,18 @@ Shown Show(Simulator& simulator, const std::string& block, Knowledge knowledge =
   return {{seen.begin(), seen.end()}, point.layout()};
 }
 
+void CheckRanges(const Shown& shown, const std::string& block, int jobs) {
+  const EncoderInfo encoder = EncoderOf("observation(blocks=" + block + ")");
+  REQUIRE(encoder.job.size() == U(shown.layout.job_channels));
+  for (int job = 0; job < jobs; ++job) {
+    for (std::size_t c = 0; c < encoder.job.size(); ++c) {
+      CAPTURE(job, encoder.job[c].name);
+      CHECK(shown.Job(job, static_cast<int>(c)) >= encoder.job[c].low);
+      CHECK(shown.Job(job, static_cast<int>(c)) <= encoder.job[c].high);
+    }
+  }
+}
+
 Simulator WithStages(const std::string& after) {
   // Hours of work 4, 1, 1, 8, 2; the last has a gang of 2.
   ScenarioData data = test::TinyData({{"v", 8}}, {{1.0}},
@@ -67,6 +80,16 @@ TEST_CASE("power: GPUs that state no watts show none") {
   const Shown shown = Show(simulator, "power:1");
   CHECK(shown.Type(0, 0) == 0.0F);
   CHECK(shown.row[U(shown.layout.global_offset())] == 0.0F);
+}
+
+TEST_CASE("ranges hold for weights of any size") {
+  ScenarioData data = test::TinyData({{"v", 8}}, {{1.0}}, {{0, kHour}, {0, kHour}, {0, kHour}, {0, kHour}});
+  data.jobs.weight = {1e-300, 1e300, 1e-300, 1e300};
+  data.features = ParseFeatures("stages(after=2>0:3>1)");  // two wait
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  CheckRanges(Show(simulator, "queue:1"), "queue:1", 2);
+  CheckRanges(Show(simulator, "queue:1+held_back:1"), "queue:1+held_back:1", 4);
 }
 
 TEST_CASE("descendants: what hangs on a job, by hand") {

@@ -22,7 +22,7 @@ constexpr ChannelInfo kHeldJob[] = {
     {"held_jobs", kEntityCountMeaning, 0, 2},
     {"held_work", "ln(1 + its time on its fastest type / 60 s) / 10; 0 when blind", 0, 2},
     {"held_gang", "log2(gang size) / 5", 0, 3},
-    {"held_weight", "ln(weight) / 3", -3, 3},
+    {"held_weight", "ln(weight) / 3", -250, 250},
     {"held_age", "ln(1 + time since arrival / 60 s) / 10", 0, 2},
     {"held_for", "ln(1 + jobs that it waits for) / 3", 0, 4},
     {"held_behind", "ln(1 + jobs that wait for it) / 3", 0, 4},

@@ -20,7 +20,7 @@ constexpr ChannelInfo kQueueJobChannels[] = {
     {"attained", "ln(1 + attained service / 60 s) / 10", 0, 2},
     {"age", "ln(1 + time since arrival / 60 s) / 10", 0, 2},
     {"gang", "log2(gang size) / 5", 0, 3},
-    {"weight", "ln(weight) / 3", -3, 3},
+    {"weight", "ln(weight) / 3", -250, 250},
     {"has_deadline", "1 = it has a deadline", 0, 1},
     {"slack", "tanh((deadline - now) / 1 day); 1 without a deadline", -1, 1},
     {"choice", "share of GPU types that can run it", 0, 1},

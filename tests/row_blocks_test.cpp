@@ -92,6 +92,20 @@ TEST_CASE("ranges hold for weights of any size") {
   CheckRanges(Show(simulator, "queue:1+held_back:1"), "queue:1+held_back:1", 4);
 }
 
+TEST_CASE("ranges hold for a gang of one on 200 GPUs") {
+  ScenarioData data = test::TinyData({{"v", 200}}, {{1.0}}, {{0, kHour}});
+  data.jobs.gang_min = {1}, data.jobs.gang_max = {200};
+  data.features = ParseFeatures("elasticity(scaling=linear,measured=false)");
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  Decision decision;
+  decision.StartAt(0, 0, 200);
+  REQUIRE(simulator.Apply(decision).ok());
+  const Shown shown = Show(simulator, "elasticity:1");
+  CHECK(shown.Job(0, 1) == 200.0F);
+  CheckRanges(shown, "elasticity:1", 1);
+}
+
 TEST_CASE("descendants: what hangs on a job, by hand") {
   // 1 and 3 wait for 0, 2 for 1; 4 stands alone. Best sets of 0: itself 4, with 1 5/2, with 1 and 2 6/3 = 2;
   // 3 with its 8 would raise that. Of 4: two GPUs for two hours, 4.

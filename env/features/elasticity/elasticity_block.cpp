@@ -10,7 +10,7 @@ float Log2Of5(int gpus) {
 
 struct Widths {
   static constexpr ChannelInfo kJob[] = {
-      {"width", "GPUs it holds over its gang; 0 = it does not run", 0, 64},
+      {"width", "GPUs it holds over its gang; 0 = it does not run", 0, 1e7F},
       {"least", "log2(GPUs it can run on at least) / 5", 0, 3},
       {"most", "log2(GPUs it can run on at most) / 5", 0, 3},
   };

@@ -175,6 +175,17 @@ TEST_CASE("descendants: a ladder whose ways double at every rung takes no longer
   CHECK(shown.Job(0, 3) == Approx(0.0).margin(1e-6));  // all are an hour's
 }
 
+TEST_CASE("descendants: who has seconds left counts as a minute") {
+  ScenarioData data = test::TinyData({{"v", 8}}, {{1.0}}, {{0, 6.0}, {0, kHour}});
+  data.features = ParseFeatures("stages(after=1>0)");
+  Simulator simulator{Scenario(std::move(data))};
+  REQUIRE(simulator.AdvanceToDecision());
+  const Shown shown = Show(simulator, "descendants:1");
+  CHECK(shown.Job(0, 2) == Approx(std::log((1.0 + 60.0) / 1.0)));  // minutes; of 6 s it would be ln 601
+  const std::string meaning = EncoderOf("observation(blocks=descendants:1)").job[2].meaning;
+  CHECK(meaning.find("a minute at least") != std::string::npos);
+}
+
 TEST_CASE("spending: a step's price on each type, by hand") {
   ScenarioData data = test::TinyData({{"v", 2}, {"k", 2}, {"x", 2}}, {{2.0, 1.0, 0.0}}, {{0, 100}});
   data.cluster.types[0].price_per_hour = 3.0, data.cluster.types[1].price_per_hour = 1.0;

@@ -20,9 +20,13 @@ namespace {
 
 constexpr ChannelInfo kJob[] = {
     {"descendants", "ln(1 + jobs that wait for it, or for one of those, ...)", 0, 12},
-    {"chain", "ln(hours left of the longest chain from it on / its own), at most 10; 0 when blind", 0, 10},
+    {"chain",
+     "ln(hours left of the longest chain from it on / its own), each job's a minute at least, at most 10; 0 "
+     "when blind",
+     0, 10},
     {"worth",
-     "ln(its own work / turn), at most 10; work = GPU hours left; turn = least work a job of it and of any "
+     "ln(its own work / turn), at most 10; work = GPU hours left, of a minute at least; turn = least work a "
+     "job of it and of any "
      "that it lets go; 0 when blind",
      0, 10},
     {"turn", "GPUs wanted by candidates of at most its turn, its own too, over GPUs, at most 4; 0 when blind",

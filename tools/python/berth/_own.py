@@ -69,9 +69,10 @@ class Own:
         """Writes the reward of the step that wrote `now`; nan where it raises."""
         if self._reward is None:
             return
-        metrics: dict[str, Any] = dict(zip(self.core.metrics, now["metrics"]), terminated=now["terminated"], truncated=now["truncated"])
+        metrics: dict[str, Any] = dict(zip(self.core.metrics, now["metrics"]), terminated=_read_only(now["terminated"]),
+                                       truncated=_read_only(now["truncated"]))
         if self._of_tasks:
-            metrics["mean_utilization"] = self._utilization(now)
+            metrics["mean_utilization"] = _read_only(self._utilization(now))
         if single:
             metrics = {name: column[0].item() for name, column in metrics.items()}
         paid: NDArray[Any] = np.full(self._returns.shape, np.nan)
@@ -98,6 +99,12 @@ class Own:
         gpus = self.core.num_actions
         mean: NDArray[np.float64] = seen[:, 1:1 + gpus].astype(np.float64).sum(axis=1) / gpus
         return mean
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _name_of(reward: Reward) -> str:

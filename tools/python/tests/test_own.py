@@ -72,6 +72,13 @@ class Rewards(unittest.TestCase):
                          | {"elapsed_s", "arrived_jobs", "jobs_in_system", "terminated", "truncated"})
         self.assertIsNotNone(times)
 
+    def test_what_a_function_is_given_is_read_only(self):
+        for name, keywords in ("HeteroCluster-v0", HETERO), ("TaskPlacement-v0", SMALL):
+            seen = []
+            envs = berth.make_vec(3, name, reward=lambda m: seen.append(m) or -m["elapsed_s"], **keywords)
+            list(steps(envs, 1))
+            self.assertEqual({key for key, value in seen[0].items() if value.flags.writeable}, set())
+
     def test_returns_are_of_what_was_paid(self):
         built_in, ours = berth.make_vec(3, **HETERO), berth.make_vec(3, reward=lambda m: -m["jct"], **HETERO)
         for _ in range(2):

@@ -11,6 +11,7 @@
 #include "env/gym/signals/potential.hpp"
 #include "env/sim/simulator.hpp"
 #include "tests/catch.hpp"
+#include "tests/channel_ranges.hpp"
 #include "tests/tiny.hpp"
 
 namespace berth {
@@ -48,16 +49,8 @@ Shown Show(Simulator& simulator, const std::string& block, Knowledge knowledge =
   return {{seen.begin(), seen.end()}, point.layout()};
 }
 
-void CheckRanges(const Shown& shown, const std::string& block, int jobs) {
-  const EncoderInfo encoder = EncoderOf("observation(blocks=" + block + ")");
-  REQUIRE(encoder.job.size() == U(shown.layout.job_channels));
-  for (int job = 0; job < jobs; ++job) {
-    for (std::size_t c = 0; c < encoder.job.size(); ++c) {
-      CAPTURE(job, encoder.job[c].name);
-      CHECK(shown.Job(job, static_cast<int>(c)) >= encoder.job[c].low);
-      CHECK(shown.Job(job, static_cast<int>(c)) <= encoder.job[c].high);
-    }
-  }
+void RequireRanges(const Shown& shown, const std::string& block) {
+  test::RequireRanges(EncoderOf("observation(blocks=" + block + ")"), shown.layout, shown.row);
 }
 
 Simulator WithStages(const std::string& after) {
@@ -88,8 +81,8 @@ TEST_CASE("ranges hold for weights of any size") {
   data.features = ParseFeatures("stages(after=2>0:3>1)");  // two wait
   Simulator simulator{Scenario(std::move(data))};
   REQUIRE(simulator.AdvanceToDecision());
-  CheckRanges(Show(simulator, "queue:1"), "queue:1", 2);
-  CheckRanges(Show(simulator, "queue:1+held_back:1"), "queue:1+held_back:1", 4);
+  RequireRanges(Show(simulator, "queue:1"), "queue:1");
+  RequireRanges(Show(simulator, "queue:1+held_back:1"), "queue:1+held_back:1");
 }
 
 TEST_CASE("ranges hold for a gang of one on 200 GPUs") {
@@ -103,7 +96,7 @@ TEST_CASE("ranges hold for a gang of one on 200 GPUs") {
   REQUIRE(simulator.Apply(decision).ok());
   const Shown shown = Show(simulator, "elasticity:1");
   CHECK(shown.Job(0, 1) == 200.0F);
-  CheckRanges(shown, "elasticity:1", 1);
+  RequireRanges(shown, "elasticity:1");
 }
 
 TEST_CASE("descendants: what hangs on a job, by hand") {

@@ -69,7 +69,9 @@ constexpr ListInfo kLists[] = {
      [](const ClusterView& v, std::vector<I>& into) { Assign(into, v.running()); }},
     {"active", "int64 [.] jobs that wait or run, in order of arrival",
      [](const ClusterView& v, std::vector<I>& into) { Assign(into, v.active()); }},
-    {"arrived", "int64 [.] jobs that arrived since the previous decision",
+    {"arrived",
+     "int64 [.] jobs that arrived since the previous decision; who waits for others (stages) once "
+     "these are done",
      [](const ClusterView& v, std::vector<I>& into) { Assign(into, v.arrived()); }},
     {"completed", "int64 [.] jobs that ended since the previous decision",
      [](const ClusterView& v, std::vector<I>& into) { Assign(into, v.completed()); }},

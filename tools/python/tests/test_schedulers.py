@@ -267,6 +267,23 @@ class Deciding(unittest.TestCase):
         self.assertEqual(seen[-1], 80)
         self.assertLess(seen[0], 5)
 
+    def test_who_waits_for_others_is_shown_once_these_are_done(self):
+        seen = {}
+
+        def decide(view, decision):
+            seen[view.now] = view.n, list(view.arrived), len(view.gang)
+            for job in view.waiting[:view.free_gpus[0]]:
+                decision.start(job, 0)
+
+        jobs = {"arrival": [0, 10, 20, 5000, 5010], "duration": [3600] * 5, "gpus": [1] * 5}
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = berth.Scenario.from_frame(jobs, os.path.join(folder, "s.h5"), cluster="v100=2",
+                                                 features="stages(after=1>0:2>1:4>3)", clock="event")
+            berth.simulate(with_decide(decide), scenario=scenario)
+        self.assertEqual({at: seen[at] for at in (0, 3600, 5000)}, {0: (1, [0], 1), 3600: (2, [1], 2), 5000: (4, [3], 4)})
+        self.assertIn("that wait for others (stages) do not count yet", berth.View.n.__doc__)
+        self.assertIn("who waits for others (stages) once these are done", berth.View.arrived.__doc__)
+
     def test_arrays_are_read_only_and_stay_as_they_were_and_views_do_not_outlive_decide(self):
         kept = []
 

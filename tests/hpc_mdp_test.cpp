@@ -166,6 +166,18 @@ TEST_CASE("commit: a generated episode is cut when its jobs have arrived, as und
   CHECK(env.simulator().arrived_jobs() == 20);
 }
 
+TEST_CASE("commit: where the chosen job blocks the cut waits until it has started", "[mdp]") {
+  // One GPU, jobs of 100 s a second apart, pieces of three. The second one waits from 1 s to 100 s, the third comes at 2 s.
+  const auto source = FixedSource(
+      test::Tiny({{"a", 1}}, {{1.0}}, {{0, 100}, {1, 100}, {2, 100}, {3, 100}}, {ClockKind::kHpc}), "tiny");
+  SchedEnv env(source, Commit(64, 3, false), 0);
+  env.Begin(0);
+  CHECK_FALSE(env.Step(0).truncated);
+  const double before = env.simulator().now();
+  CHECK(env.Step(0).truncated);
+  CHECK(env.simulator().now() == before + 99.0);
+}
+
 TEST_CASE("commit: the backfill needs commit semantics and estimates", "[mdp]") {
   const auto source = FixedSource(test::Tiny({{"a", 1}}, {{1.0}}, {{0, 10}}), "tiny");
   SchedEnvOptions options = Commit(4, 1, true);

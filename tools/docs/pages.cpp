@@ -159,7 +159,8 @@ std::string ReferencePage() {
       mdp.tau_s,
       " s unless `--tau` says otherwise. An episode terminates when its jobs are done and is truncated after "
       "`--episode-jobs` arrivals where more would come, unless the reward is paid at the end; truncation "
-      "bootstraps from the final observation.\n\n"
+      "bootstraps from the final observation. Under `commit` the cut waits until the chosen job has started, "
+      "which may be long after the last of these arrivals: the step is paid for all of that time.\n\n"
       "## Reward\n\nA sum of named terms with weights, `jct+0.5*slowdown`; the default is `",
       mdp.reward, "`.\n", RewardTerms(), TaskPlacementSection());
 }

@@ -184,6 +184,19 @@ TEST_CASE("extender: of members of one name the last counts, in the place of the
   CHECK(LinearParser::Parse(body).dump() == Json::parse(body).dump());
 }
 
+// An object that grows copies what its members hold, unless it is filled once: 60 times here.
+TEST_CASE("extender: objects within objects are read once") {
+  std::string body = "[";
+  for (int i = 0; i < 200000; ++i) body += "\"\",";
+  body += "0]";
+  for (int level = 0; level < 60; ++level) {
+    std::string around = "{\"a\":" + body;
+    for (int i = 0; i < 32; ++i) around += Join(",\"k", i, "\":0");
+    body = around + "}";
+  }
+  CHECK((LinearParser::Parse(body).dump() == body));
+}
+
 TEST_CASE("extender: keys of annotations, labels and resources are as they are written") {
   Extender extender = MakeExtender();
   Json request = Json::parse(Slurp(kFiles + "nodes.json"));

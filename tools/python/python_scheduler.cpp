@@ -490,8 +490,7 @@ void AddSchedulerTypes(nb::module_& module) {
       .def_prop_ro(
           "n", [](const PyView& v) { return v.Columns().arrived(); },
           "int: jobs that have arrived, up to the last one that could run: those behind it that wait for "
-          "others "
-          "(stages) do not count yet")
+          "others (stages) do not count yet")
       .def_prop_ro(
           "num_jobs", [](const PyView& v) { return v.Now().num_jobs(); },
           "int: jobs of the scenario, those to come included: a size for arrays of one's own")

@@ -47,7 +47,7 @@ def cell_of(name: Callable[[], str], value: Any) -> str:
     """`value` as a cell of a table: spans of time in s, dates as ISO 8601 has them, what is missing empty. ValueError of what is none."""
     try:
         text = value if isinstance(value, str) else _cell_text(value)
-    except (TypeError, ValueError, RuntimeError):  # RuntimeError: of a tensor of several numbers
+    except (TypeError, ValueError, ArithmeticError, RuntimeError):  # the last of a tensor of several numbers
         found = repr(value) if isinstance(value, np.generic) else type(value).__name__
         raise ValueError(f"{name()}: expected text, a number, a date or a span of time, found {found}") from None
     if not text.isascii() or "\0" in text:

@@ -395,7 +395,7 @@ class Workloads(unittest.TestCase):
                 self.assertEqual(cell_of(lambda: "x", value), expected)
         for value in [[1], (), {"a": 1}, {1}, 1j, np.complex128(1), b"\xff", np.array([1, 2]), torch.tensor([1, 2]), pandas.Series([1, 2]),
                       pyarrow.scalar([1]), np.zeros(1, "i4,i4")[0], object(), len, int, np.float64, datetime.datetime, slice(1),
-                      pandas.Interval(0, 1), pathlib.Path("x")]:
+                      pandas.Interval(0, 1), pathlib.Path("x"), fractions.Fraction(10**400), decimal.Decimal("sNaN")]:
             with self.subTest(repr(value)), self.assertRaisesRegex(ValueError, "^x: expected text, a number, a date or a span of time, found"):
                 cell_of(lambda: "x", value)
 

@@ -86,6 +86,48 @@ TEST_CASE("c api: a policy that backfills expects a job back when its request is
   CHECK(runs_on == std::vector<int32_t>{0, -1, starts ? 0 : -1});
 }
 
+// Two GPUs at 100 s, of which jobs 0 and 1 share one. Job 2 waits for both, job 3 for the one that is left.
+TEST_CASE("the C API: a GPU that two share is free when both are done") {
+  const test::TemporaryFolder folder;
+  SaveBundle(EasyInOrder(Knowledge::kOracle), folder / "p.h5");
+  berth_policy* policy = nullptr;
+  REQUIRE(berth_policy_load((folder / "p.h5").c_str(), &policy, nullptr, 0) == BERTH_OK);
+  berth_gpu_type type = {"a", 2};
+  std::vector<berth_job> jobs(4, BERTH_JOB_INIT);
+  for (std::size_t i = 0; i < 4; ++i) jobs[i].arrival_s = 10.0 * static_cast<double>(i);
+  for (std::size_t i : {0, 1}) jobs[i].running_on = 0, jobs[i].attained_s = 50.0;
+  jobs[2].gang = 2, jobs[2].remaining_steps = 10.0;
+  const double rates[4] = {1.0, 1.0, 1.0, 1.0};
+  const std::vector<double> pairs(16, 1.0);
+  berth_job_details more[4] = {{0, 0, 0, 1}, {0, 0, 0, 0}, {0, 0, 0, -1}, {0, 0, 0, -1}};
+  berth_details details = BERTH_DETAILS_INIT;
+  details.jobs = more;
+  bool starts = false;
+  SECTION("the head waits for the longer of the two") {
+    jobs[0].remaining_steps = 20.0, jobs[1].remaining_steps = 1000.0;  // both are done at 1100
+    details.pair_rates = pairs.data();
+    jobs[3].remaining_steps = 500.0, starts = true;
+  }
+  SECTION("nobody says how fast they are together") {
+    jobs[0].remaining_steps = jobs[1].remaining_steps = 50.0;  // until 150, as each alone
+    jobs[3].remaining_steps = 1000.0;
+  }
+  berth_cluster cluster = BERTH_CLUSTER_INIT;
+  cluster.now_s = 100.0;
+  cluster.types = &type, cluster.num_types = 1;
+  cluster.jobs = jobs.data(), cluster.num_jobs = jobs.size();
+  cluster.rates = rates;
+  berth_command commands[4];
+  std::size_t n = 77;
+  char why[256] = "";
+  const berth_status status = berth_policy_command(policy, &cluster, &details, commands, sizeof(berth_command), 4, &n, why, sizeof why);
+  CAPTURE(why);
+  REQUIRE(status == BERTH_OK);
+  REQUIRE(n == (starts ? 1 : 0));
+  if (starts) CHECK((commands[0].kind == BERTH_START && commands[0].job == 3));
+  berth_policy_free(policy);
+}
+
 TEST_CASE("a policy that backfills without estimates refuses a job without a request, and runs on requests") {
   ScenarioData data = test::TinyData({{"a", 4}}, {{1.0}}, {{0, 100, 0, 2}, {1, 10, 0, 4}, {2, 80, 0, 1}});
   data.knowledge = Knowledge::kBlind;

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "data/hdf5_file.hpp"
+#include "env/base/counted.hpp"
 #include "env/sim/statistics.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
@@ -164,13 +165,13 @@ int RunTune(const std::vector<std::string>& arguments) {
     tuning.candidates->Save(found.point, how, out);
   }
   WriteCurve(options.Text("curve"), found.told, tuning.trials->MayBeNone());
-  std::cout << found.generations << " generations, " << found.decisions << " decisions on "
+  std::cout << Counted(found.generations, "generation") << ", " << found.decisions << " decisions on "
             << on.source->Describe() << "; answer of generation " << found.chosen << "\n";
   const std::size_t choices =
       found.choices.empty() ? 0 : tuning.trials->Draw(search::kChoice, on.choices).size();
   for (const auto& [generation, value] : found.choices) {
     std::cout << "to choose from: generation " << generation << ", " << Beside(*tuning.trials, value)
-              << " on " << choices << " workloads\n";
+              << " on " << Counted(choices, "workload") << "\n";
   }
   Json json;
   json["workload"] = on.source->Describe();

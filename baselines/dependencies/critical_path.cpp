@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "baselines/dependencies/dependents.hpp"
-#include "baselines/placement/in_service.hpp"
 #include "baselines/queue/conservative_backfill.hpp"
 #include "baselines/schedulers.hpp"
 #include "env/base/index.hpp"
@@ -60,8 +59,7 @@ class CriticalPath final : public Scheduler {
       ends_.emplace_back(std::max(end, soonest), job);
     }
     std::sort(ends_.begin(), ends_.end());
-    for (const auto& [end, job] : ends_)
-      free_[U(view.TypeOf(job))].Release(end, LeftToOthers(view, job, view.Width(job)));
+    for (const auto& [end, job] : ends_) free_[U(view.TypeOf(job))].Release(end, GivenBack(view, job));
   }
 
   // Topcuoglu et al. 2002, equations 6 and 9, with insertion into gaps: the type of least finish time.

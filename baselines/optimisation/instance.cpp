@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "baselines/placement/in_service.hpp"
 #include "baselines/ranking.hpp"
 #include "env/base/index.hpp"
 #include "env/predict/run_times.hpp"
@@ -40,7 +39,7 @@ void Describe(const ClusterView& view, Instance& instance) {
   }
   for (int job : view.running()) {
     auto& free_at = instance.free_at[U(view.TypeOf(job))];
-    free_at.insert(free_at.end(), U(LeftToOthers(view, job, view.Width(job))), SecondsLeft(view, job));
+    free_at.insert(free_at.end(), U(GivenBack(view, job)), SecondsLeft(view, job));
   }
   for (auto& free_at : instance.free_at) std::sort(free_at.begin(), free_at.end());
   for (int job : view.waiting()) {

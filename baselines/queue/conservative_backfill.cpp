@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "baselines/placement/in_service.hpp"
 #include "env/base/check.hpp"
 #include "env/predict/run_times.hpp"
 
@@ -71,8 +70,7 @@ void ConservativeBackfill::Fill(const ClusterView& view, ScoreQueue& queue, Plan
   profiles_.resize(static_cast<std::size_t>(view.num_types()));
   releases_.clear();
   for (int job : view.running()) {
-    releases_.push_back(
-        {EstimatedRelease(view, job), view.TypeOf(job), LeftToOthers(view, job, view.Width(job))});
+    releases_.push_back({EstimatedRelease(view, job), view.TypeOf(job), GivenBack(view, job)});
   }
   std::sort(releases_.begin(), releases_.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
   for (int type = 0; type < view.num_types(); ++type) Profile(type).Reset(view.now(), plan.room(type));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baselines/placement/in_service.hpp"
 #include "env/base/index.hpp"
 #include "env/predict/run_times.hpp"
 
@@ -67,7 +66,7 @@ const std::vector<Release>& ReleaseOrder::First(const ClusterView& view, const P
   const OfType& its = types_[U(type)];
   const double slack = kRounding * view.now();
   const auto release = [&](int job) {
-    return Release{EstimatedRelease(view, job), job, LeftToOthers(view, job, view.Width(job))};
+    return Release{EstimatedRelease(view, job), job, GivenBack(view, job)};
   };
   // Everybody whose estimate may be as early as the one that completes the `gpus`, by their keys.
   double horizon = kNever;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "env/predict/run_times.hpp"
-#include "env/sim/in_service.hpp"
 
 namespace berth {
 
@@ -13,7 +12,7 @@ void Releases::Collect(const ClusterView& view, int type, int room, const Plan* 
   order_.clear();
   for (int job : view.running()) {
     if (view.TypeOf(job) != type) continue;
-    order_.emplace_back(EstimatedRelease(view, job), job, LeftToOthers(view, job, HeldGpus(view, job)));
+    order_.emplace_back(EstimatedRelease(view, job), job, GivenBack(view, job));
   }
   if (plan != nullptr) {
     for (int job : plan->placed()) {

@@ -34,9 +34,10 @@ double EstimatedHold(const ClusterView& view, int job, int type) {
 
 double SecondsLeft(const ClusterView& view, int job) {
   const int type = view.TypeOf(job), partner = view.Partner(job), width = HeldGpus(view, job);
-  const double rate = partner >= 0              ? view.PairRate(job, partner, type)
-                      : width == view.Gang(job) ? view.Rate(job, type)
-                                                : view.RateAt(job, type, width);
+  double rate = width == view.Gang(job) ? view.Rate(job, type) : view.RateAt(job, type, width);
+  // Of two whom somebody else lets share GPUs, nobody may have said how fast they are then.
+  const double beside = partner >= 0 ? view.PairRate(job, partner, type) : 0.0;
+  if (beside > 0.0) rate = std::min(rate, beside);
   const double starts = std::max(0.0, view.ProgressOf(job).from - view.now());
   return rate > 0.0 ? starts + view.RemainingSteps(job) / rate : kNever;
 }
@@ -44,6 +45,14 @@ double SecondsLeft(const ClusterView& view, int job) {
 double EstimatedEnd(const ClusterView& view, int job) {
   const double requested = view.Requested(job);
   return std::isnan(requested) ? view.now() + SecondsLeft(view, job) : view.RunStart(job) + requested;
+}
+
+int GivenBack(const ClusterView& view, int job) {
+  if (const int partner = view.Partner(job); partner >= 0) {
+    const double end = EstimatedEnd(view, job), its = EstimatedEnd(view, partner);
+    if (end < its || (end == its && job < partner)) return 0;
+  }
+  return LeftToOthers(view, job, HeldGpus(view, job));
 }
 
 double EstimatedRelease(const ClusterView& view, int job) {

@@ -25,7 +25,7 @@ double EstimatedSeconds(const ClusterView& view, int job, int type);
 
 // Seconds that a job would hold GPUs of `type`, from its start: EstimatedSeconds, and what every start takes
 // first where nothing is requested. A request counts from the start; what a job pays that ran before, as to
-// load its state, is left out.
+// load its state, is left out, and so is a start that costs each job another time.
 double EstimatedHold(const ClusterView& view, int job, int type);
 
 // Seconds that a running job still needs as it runs now: what is left of its start, then its steps on the
@@ -33,6 +33,10 @@ double EstimatedHold(const ClusterView& view, int job, int type);
 double SecondsLeft(const ClusterView& view, int job);
 // When a running job is thought to end; past where it outran what was requested.
 double EstimatedEnd(const ClusterView& view, int job);
+
+// GPUs that others may have when a running job has ended: none while it is thought that who shares them runs
+// on, and none that leave service.
+int GivenBack(const ClusterView& view, int job);
 
 // When a running job is thought to free its GPUs; later than now. Under clock `rounds` GPUs are freed at
 // boundaries only, so the time is rounded up to one.

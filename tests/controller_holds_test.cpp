@@ -230,6 +230,19 @@ TEST_CASE("the watchdog counts the time in which Slurm answers where it does not
   waitpid(child, nullptr, 0);
 }
 
+TEST_CASE("the watchdog counts the time in which Slurm answers slowly, and asks nothing more as it takes over", "[slurm]") {
+  const test::FakeSlurm slurm;
+  slurm.AddJob(1);
+  slurm.Set("slow", 3);
+  const pid_t child = Watch(slurm, "4");
+  CHECK(Until(slurm, 1, "admin_comment", "berth-left"));
+  std::string asked;
+  std::ifstream(slurm / "state.json.asked") >> asked;
+  CHECK(asked.size() <= 1);  // after a second: it is answered when 4 are over
+  kill(child, SIGTERM);
+  waitpid(child, nullptr, 0);
+}
+
 TEST_CASE("the watchdog shows that it lives while Slurm keeps it waiting", "[slurm]") {
   const test::FakeSlurm slurm;
   slurm.Set("hangs", true);

@@ -3,11 +3,12 @@
 
 The state stands in FAKE_SLURM (JSON): "now" (s since 1970; none = the clock), "version", "jobs" and "nodes" in the form of `squeue --json`
 and `sinfo --json` of 22.05, "config" (lines of scontrol show config), "level" (of sacctmgr), and how it behaves: "silent" (no command
-answers), "hangs" (nor comes back), "flaky" (N: each Nth scontrol show partition fails), "away" ("jobs" or "nodes": what of both 22.05 then
-writes where slurmctld does not answer), "refuses" {verb: why}, "late" (nothing starts; on nodes that are "unfit" neither, and what is
-pinned to some that "never" can is held), "summed" (sinfo as 23.02 has it), "epilog" (s for which the nodes of a requeued job are cleaned
-up; it completes until then, and has its old time of submission), "latin1" (names are written as bytes of Latin-1). "node_count" of a job
-that waits is what Slurm thinks that it takes, and node= of "tres_req_str" what its user asked for with -N, else 1.
+answers), "hangs" (nor comes back), "flaky" (N: each Nth scontrol show partition fails), "slow" (s that it takes), "away" ("jobs" or
+"nodes": what of both 22.05 then writes where slurmctld does not answer), "refuses" {verb: why}, "late" (nothing starts; on nodes that are
+"unfit" neither, and what is pinned to some that "never" can is held), "summed" (sinfo as 23.02 has it), "epilog" (s for which the nodes of
+a requeued job are cleaned up; it completes until then, and has its old time of submission), "latin1" (names are written as bytes of
+Latin-1). "node_count" of a job that waits is what Slurm thinks that it takes, and node= of "tres_req_str" what its user asked for with -N,
+else 1.
 Each call that changes something is a line of FAKE_SLURM.calls.
 """
 import fcntl
@@ -203,6 +204,8 @@ def run():
                 asked.write(".")
                 if state.get("flaky") and asked.tell() % state["flaky"] == 0:
                     sys.exit("slurm_load_partitions: Socket timed out on send/recv operation")
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            time.sleep(state.get("slow", 0))
             return
         elif NAME == "sacctmgr":
             print(state.get("level", "None"))
